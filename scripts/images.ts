@@ -25,7 +25,7 @@ import {
 import { buildVersion } from "@flotilla/shared/buildinfo";
 
 const run = promisify(execFile);
-// Files of the trees have the same modes whoever builds them.
+// Files of the trees have the same modes no matter who builds them.
 process.umask(0o022);
 const root = join(import.meta.dirname, "..");
 const output = join(root, "build", "images");

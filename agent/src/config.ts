@@ -23,7 +23,7 @@ export interface AgentConfig {
   readonly gitBytes: number;
   /** The limit of one chart. */
   readonly maxChartBytes: number;
-  /** Of this agent among those of its cluster; the same after a restart. */
+  /** Tells this agent from the others of its cluster; the same after a restart. */
   readonly replica: string;
   /** The Helm program. */
   readonly helm: string;

@@ -63,16 +63,16 @@ export interface InstallerDeps {
   readonly git: Pick<GitClient, "checkout">;
   readonly runHelm: RunHelm;
   readonly kustomize: KustomizeProgram;
-  /** Of the readers. Helm has its own. */
+  /** The limits of the readers. Helm has its own. */
   readonly limited: { readonly watch: ProcessWatch; readonly limits: ProcessLimits };
-  /** Of readers, and of the plugin of Helm besides Helm's own: nothing else is inherited. */
+  /** The environment of readers, and of the plugin of Helm besides Helm's own: nothing else is inherited. */
   readonly readerEnvironment: Readonly<Record<string, string>>;
   readonly outbox: Outbox;
   /** For charts, and files for Helm. */
   readonly dataDir: string;
-  /** Of the charts on disk that are not in use; absent: the cache's own limit. */
+  /** The limit of the charts on disk that are not in use; absent: the cache's own limit. */
   readonly chartCacheBytes?: number;
-  /** Of one chart; absent: the cache's own limit. */
+  /** The limit of one chart; absent: the cache's own limit. */
   readonly maxChartBytes?: number;
   /** Helm processes at a time. */
   readonly concurrency: number;

@@ -187,7 +187,7 @@ async function startHubAgain({ fleet, clusters }: BenchFleet): Promise<void> {
   await sleep(settleMs);
 }
 
-/** Of the hub's own kinds and of Flux's. Watches that are restarted after their timeout are not counted. */
+/** Requests about the hub's own kinds and of Flux's. Watches that are restarted after their timeout are not counted. */
 async function idleRequests(bench: BenchFleet): Promise<IdleRequests> {
   const before = await requestCounts(bench);
   await sleep(idleMs);

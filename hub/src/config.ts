@@ -22,7 +22,7 @@ import {
 export interface EgressConfig {
   readonly allowLoopback: boolean;
   readonly denyPrivate: boolean;
-  /** Of Providers. */
+  /** Whether private addresses are denied to Providers. */
   readonly denyPrivateNotifications: boolean;
   readonly denyApiServer: boolean;
   /** Networks and addresses. */
@@ -44,7 +44,7 @@ export interface HubConfig {
   readonly advertise: string;
   /** Names and addresses in the serving certificate besides those of the machine. */
   readonly serverNames: readonly string[];
-  /** Of agents. */
+  /** The lifetime of the certificates of agents. */
   readonly certificateLifetimeMs: number;
   /** The name of this replica. */
   readonly replica: string;
@@ -116,7 +116,7 @@ HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories and to the Open
 again when it changes.
 `;
 
-/** Of a bundled program, which is in a folder `bin`. */
+/** The beside program of a bundled program, which is in a folder `bin`. */
 const besideProgram = fileURLToPath(new URL("../dashboard", import.meta.url));
 
 /** Throws CONFIG_INVALID, whose message names the flag. */

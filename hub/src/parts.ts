@@ -37,7 +37,7 @@ const leaseConnections = 2;
 const MiB = 1024 * 1024;
 /** For all child processes together: runs of git, which read references and single files, and readers of charts. */
 const childBytes = 512 * MiB;
-/** Of a namespace at most half, so that a server that sends slowly holds up the sources of its own tenant alone. */
+/** The read budget of a namespace at most half, so that a server that sends slowly holds up the sources of its own tenant alone. */
 const readBudget = { capacity: 64 * MiB, share: 32 * MiB };
 
 /** All rights of the hub but one are in one value of its chart. */
@@ -146,11 +146,11 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Keeps the hub from running beside Fleet's controllers; both clients reject writes then. */
     fleet,
     caches,
-    /** Of Flux's kinds. */
+    /** The caches of Flux's kinds. */
     flux,
     sources,
     gitParts,
-    /** Of whatever tenants have the hub ask. */
+    /** The limits on whatever tenants have the hub ask. */
     egress,
     chartReader,
     /** For the bytes of tenants' files while they are read: of Git and of Buckets. */
@@ -166,7 +166,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     metrics,
     /** For metrics with a series for each object. */
     series,
-    /** Of the reconciles of Flux's objects. */
+    /** The durations of the reconciles of Flux's objects. */
     durations,
     clock,
     log,

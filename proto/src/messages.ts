@@ -15,7 +15,7 @@ export interface ObservedDeployment extends DeploymentKey {
   readonly deploymentId: string;
   readonly paused: boolean;
   readonly withdrawing: boolean;
-  /** Of the stored request of a user. */
+  /** The token of the stored request of a user. */
   readonly requestToken?: string;
 }
 
@@ -53,10 +53,10 @@ export type AgentMessage =
       readonly agentVersion: string;
       readonly agentNamespace: string;
       readonly inventory: readonly ObservedDeployment[];
-      /** Of the stored ClusterInfo. */
+      /** The digest of the stored ClusterInfo. */
       readonly clusterInfoDigest?: string;
       readonly referencedObjects: readonly ObservedObject[];
-      /** Of the authorities that it verifies its hub with. */
+      /** The digest of the authorities that it verifies its hub with. */
       readonly authoritiesDigest?: string;
       /** What it can do beyond the version of the protocol; absent: its version says so. */
       readonly capabilities?: readonly string[];
@@ -112,7 +112,7 @@ export type HubMessage =
 
 /** A request of a user to one agent, beside the deployments: nothing of it is stored on the hub. */
 export interface AgentRequest {
-  /** Of no other request of the stream. */
+  /** No other request of the stream has it. */
   readonly id: string;
   readonly deployment: DeploymentKey;
   readonly body: RequestBody;
@@ -148,9 +148,9 @@ export interface LogOptions {
   readonly tailLines: number;
   /** Only lines of the last seconds. */
   readonly sinceSeconds?: number;
-  /** Of the instance before the last restart. */
+  /** The logs of the instance before the last restart. */
   readonly previous: boolean;
-  /** Of the pods of the tests instead of those of the workloads. */
+  /** The logs of the pods of tests instead of those of the workloads. */
   readonly tests: boolean;
 }
 
@@ -236,9 +236,9 @@ export interface RequestResult {
   readonly result: string;
   /** That the result is about. */
   readonly objects?: number | undefined;
-  /** Of the release. */
+  /** The revision of the release. */
   readonly revision?: number | undefined;
-  /** Of a failure. */
+  /** The code of a failure. */
   readonly code?: string | undefined;
   /** For people: why it has failed, or waits. */
   readonly message?: string | undefined;
@@ -256,7 +256,7 @@ export interface SourceDigest {
 export interface DriftInfo {
   /** The first ones, at most ten. */
   readonly objects: readonly DriftedObject[];
-  /** Of all objects with drift. */
+  /** The count of all objects with drift. */
   readonly count: number;
   /** A user has asked for a warning only: the deployment is as ready as without the drift. */
   readonly isWarning?: true;

@@ -31,7 +31,7 @@ export const wireLimits = {
   labels: 200,
   authoritiesChars: 65_536,
   chunkBytes: 32 * 1024,
-  /** Of all chunks of a request. */
+  /** The limit of all chunks of a request. */
   answerBytes: 4 * 1024 * 1024,
 } as const;
 

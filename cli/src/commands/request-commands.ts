@@ -95,7 +95,7 @@ function historyCommand(config: CliConfig): Command {
   });
 }
 
-/** Of a request that is answered with lines of JSON. */
+/** A command for a request that is answered with lines of JSON. */
 function linesCommand(
   name: string,
   description: string,

@@ -20,7 +20,7 @@ const entrySchema = z.looseObject({
   origin: originSchema,
 });
 
-/** Of one value; `-o json` has all of it. */
+/** The limit of one value; `-o json` has all of it. */
 const maxValueChars = 80;
 
 /** `lines`: JSON, one value each. */

@@ -13,7 +13,7 @@ export interface AskOptions extends HubOptions {
   /** `NAME`, in `namespace`, or `NAMESPACE/NAME`: whose token the hub gets. */
   readonly serviceAccount: string;
   readonly namespace: string;
-  /** Of the hub's HTTP port; absent: over the API server, to this Service. */
+  /** The URL of the hub's HTTP port; absent: over the API server, to this Service. */
   readonly hubUrl?: string;
   readonly hubService: string;
   readonly path: string;

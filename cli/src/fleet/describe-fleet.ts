@@ -9,7 +9,7 @@ export interface FleetDescription {
   /** Nothing of Flotilla is installed. */
   readonly bare: boolean;
   readonly foreground: boolean;
-  /** Of the dashboard, for one login; absent: it was printed before. */
+  /** The login link of the dashboard, for one login; absent: it was printed before. */
   readonly loginLink?: string;
   /** Folder of the fleet, when it is not the default of other commands. */
   readonly dir?: string;

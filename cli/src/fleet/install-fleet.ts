@@ -15,7 +15,7 @@ export interface InstallSpec {
   readonly paths: FleetPaths;
   /** Register the hub's own cluster as `fleet-local/local`. */
   readonly local?: boolean;
-  /** Of the user; proxies are passed on. */
+  /** The environment of the user; proxies are passed on. */
   readonly environment: Readonly<Record<string, string>>;
   readonly step: (what: string) => void;
   readonly signal: AbortSignal;

@@ -34,7 +34,7 @@ export async function ensureRegistrationToken(
     apiVersion,
     kind: "ClusterRegistrationToken",
     metadata: { namespace: workspace, name },
-    // Whoever runs the fleet names its clusters, also after a HelmOp was applied that names one in a target.
+    // Who runs the fleet names its clusters, also after a HelmOp was applied that names one in a target.
     spec: { allowedClusterNames: ["*"] },
   };
   await createIfMissing(hub, clusterRegistrationTokens, token);

@@ -62,7 +62,7 @@ export interface FleetSpec {
 export interface StartedFleet {
   readonly state: FleetState;
   readonly processes: readonly RunningProcess[];
-  /** Of the dashboard; absent without a hub. */
+  /** The login link of the dashboard; absent without a hub. */
   readonly loginLink?: string;
 }
 

@@ -74,7 +74,7 @@ export async function runAgents(run: AgentRun): Promise<void> {
 
 export interface Progress extends FleetCounts {
   readonly agents: number;
-  /** Of any agent; "" before the first. */
+  /** The last warning of any agent; "" before the first. */
   readonly lastWarning: string;
 }
 

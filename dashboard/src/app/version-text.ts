@@ -1,4 +1,4 @@
-/** What became of a version of an app in its clusters, in words. Pure. */
+/** What happened to a version of an app in its clusters, in words. Pure. */
 import type { VersionRecord } from "@flotilla/shared/dashboard";
 
 /** A cluster whose newest attempt at the version has failed counts as failed only. */
@@ -8,7 +8,7 @@ export function versionText({
   failed,
   notReady = 0,
 }: Pick<VersionRecord, "clusters" | "current" | "failed"> & {
-  /** Of those that run it. */
+  /** How many of those that run it are not ready. */
   readonly notReady?: number;
 }): string {
   const installed = clusters - failed;

@@ -32,7 +32,7 @@ export function actionName(action: ActionName): string {
 
 const parameter = "action";
 
-/** Of the page that is shown, with the action opened. */
+/** The address of the page that is shown, with the action opened. */
 export function actionAddress(action: ActionName): string {
   const parameters = new URLSearchParams(location.search);
   parameters.set(parameter, action);

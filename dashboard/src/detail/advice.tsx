@@ -63,7 +63,7 @@ export function AdviceAbout({ object }: { readonly object: ObjectName }) {
   );
 }
 
-/** Of the release of an app in one cluster. */
+/** What to do about the release of an app in one cluster. */
 export function AdviceForRelease({
   release,
   cluster,

@@ -31,7 +31,7 @@ function sentence(text: string): string {
   return text === "" ? "" : `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
 }
 
-/** Of the size of a page, so that nothing jumps. */
+/** As large as a page, so that nothing jumps. */
 export function Loading() {
   return <div className="page-loading" aria-busy="true" />;
 }

@@ -1,4 +1,4 @@
-/** The title of the page, by which tabs, bookmarks and the history are told apart. */
+/** The title of the page, by which tabs, bookmarks and the history are distinguished. */
 import { useEffect } from "react";
 
 const product = "Flotilla";

@@ -2,7 +2,7 @@
 import type { Action } from "@flotilla/shared/dashboard";
 import { useQueryClient } from "@tanstack/react-query";
 
-/** Of the details that the page has read; empty where it shows no object. */
+/** The actions in the details that the page has read; empty where it shows no object. */
 export function useShownActions(): readonly Action[] {
   const read = useQueryClient().getQueriesData<{ readonly actions?: readonly Action[] }>({
     queryKey: ["detail"],

@@ -8,7 +8,7 @@ export interface Blocker {
   /** What has to change; the app itself where that is what is suspended. */
   readonly ref: AppRef;
   readonly why: "absent" | "elsewhere" | "rejected" | "suspended" | "blocked" | "unmatched";
-  /** Of "unmatched": the selectors of its `dependsOn` that no Bundle matches. */
+  /** Where it is `unmatched`: the selectors of its `dependsOn` that no Bundle matches. */
   readonly selectors?: readonly string[];
   /** How many clusters wait for it. */
   readonly clusters: number;

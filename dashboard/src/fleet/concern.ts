@@ -23,7 +23,7 @@ export interface Concern extends ObjectName {
   readonly suspended: boolean;
   readonly harm: Harm;
   readonly reason: string;
-  /** Of the error, as in docs/errors.md; "": it has none. */
+  /** The code of the error, as in docs/errors.md; "": it has none. */
   readonly code: string;
   readonly message: string;
   /** RFC 3339; "" if it is not known. */
@@ -68,7 +68,7 @@ export function ofApp(app: App, harm: Harm, blocker?: Blocker): Concern {
   };
 }
 
-/** Of its release in one cluster. */
+/** About its release in one cluster. */
 export function ofRelease(
   app: App,
   { state, message, since }: Pick<ClusterRelease, "state" | "message" | "since">,

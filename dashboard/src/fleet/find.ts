@@ -9,7 +9,7 @@ import type { ShownStates } from "./shown-states.ts";
 import { countStates } from "./summary.ts";
 
 export interface Found {
-  /** Of the page that it opens. Unique. */
+  /** The href of the page that it opens. Unique. */
   readonly href: string;
   readonly text: string;
   /** Beside the text. */
@@ -22,7 +22,7 @@ export interface FoundGroup {
   readonly found: readonly Found[];
 }
 
-/** Of each group; more are found by typing: a fleet has thousands of clusters. */
+/** The limit of each group; more are found by typing: a fleet has thousands of clusters. */
 const maxFound = 50;
 
 /** Groups without anything are left out. `text`: words, all of which occur; "": what has a page of its own. */

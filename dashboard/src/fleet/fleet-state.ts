@@ -42,7 +42,7 @@ export interface FleetState {
   readonly releaseChanges: ReadonlyMap<string, number>;
   /** Newest first. */
   readonly events: readonly FleetEvent[];
-  /** Of a part of the fleet: what it may depend on. */
+  /** What a part of the fleet may depend on. */
   readonly whole?: Pick<FleetState, "apps" | "rows">;
 }
 
@@ -57,7 +57,7 @@ export function clusterKey({ namespace, name }: Named): string {
   return `${namespace}/${name}`;
 }
 
-/** Of an app or a source. */
+/** Identifies an app or a source. */
 export function objectKey({ kind, namespace, name }: Named & { readonly kind: string }): string {
   return `${kind}/${namespace}/${name}`;
 }
@@ -87,7 +87,7 @@ export function versionAt(row: Row | undefined, column: number): string {
   return row?.versions[(row.versionOf[column] ?? 0) - 1] ?? "";
 }
 
-/** Of the cluster, or, to those who may not see it, the worst of its releases; undefined if it has none. */
+/** The state of the cluster of a column, or, to those who may not see it, the worst of its releases; undefined if it has none. */
 export function stateOfColumn(
   { clusters, columns, rows }: Pick<FleetState, "clusters" | "columns" | "rows">,
   column: number,

@@ -51,7 +51,7 @@ function keyOf({ kind, namespace, name, state, code, host, secret }: Concern): s
   return JSON.stringify([kind, namespace, name]);
 }
 
-/** Of clusters that are offline: the one that was the first of its outage. */
+/** The outage of clusters that are offline: the one that was the first of its outage. */
 function outageOf(concerns: readonly Concern[]): ReadonlyMap<Concern, string> {
   const offline = concerns
     .filter(({ kind, state }) => kind === "Cluster" && state === "Offline")

@@ -15,9 +15,9 @@ import {
 
 export interface ShownStates {
   ofApp(app: App): AppState | "Blocked";
-  /** Of a release of the app. */
+  /** The state of a release of the app. */
   ofRelease<S extends ReleaseState>(app: AppRef, state: S): S | "Blocked";
-  /** Of the cluster of a column; undefined where there is none. */
+  /** The state of the cluster of a column; undefined where there is none. */
   ofColumn(column: number): ClusterState | "Blocked" | undefined;
   ofCluster(cluster: Named & { readonly state: ClusterState }): ClusterState | "Blocked";
 }

@@ -97,7 +97,7 @@ export function FleetOfNamespace({
   return <FleetContext value={followed}>{children}</FleetContext>;
 }
 
-/** Of a component inside FleetProvider. */
+/** For components inside FleetProvider. */
 export function useFleet(): FleetState {
   return useFollowed().fleet;
 }

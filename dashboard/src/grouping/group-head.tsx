@@ -4,7 +4,7 @@ import { plural } from "../fleet/index.ts";
 import "./group-head.css";
 
 export interface GroupHeadProps {
-  /** Of the label; "": clusters without it. */
+  /** The value of the label; "": clusters without it. */
   readonly value: string;
   readonly name: string;
   readonly count: number;

@@ -22,7 +22,7 @@ export function formatSort([sort]: readonly ColumnSort[]): string {
   return sort.desc ? `-${sort.id}` : sort.id;
 }
 
-/** Of one column: all are numbers, or all are texts. */
+/** For one column: all are numbers, or all are texts. */
 export function compareValues(one: SortValue, other: SortValue): number {
   if (typeof one === "number" && typeof other === "number") return one - other;
   return compareTexts(String(one), String(other));

@@ -8,7 +8,7 @@ import type { ClusterGroup } from "../grouping/index.ts";
 export interface Block {
   readonly value: string;
   readonly name: string;
-  /** Of the fleet, in the order of the tiles. */
+  /** The columns of the fleet, in the order of the tiles. */
   readonly columns: readonly number[];
   readonly x: number;
   readonly y: number;
@@ -31,7 +31,7 @@ const head = 22;
 const gap = 14;
 /** So that the name of a small group can be read. */
 const minBlockWidth = 76;
-/** Of a block: wider than high, as a screen is. */
+/** The aspect of a block: wider than high, as a screen is. */
 const aspect = 2.5;
 
 /** As high as needed if the smallest tiles do not fit into `maxHeight`. */
@@ -72,7 +72,7 @@ function layoutWith(groups: readonly ClusterGroup[], width: number, pitch: numbe
 }
 
 export interface Tile {
-  /** Of the fleet. */
+  /** The column of the fleet. */
   readonly column: number;
   readonly x: number;
   readonly y: number;

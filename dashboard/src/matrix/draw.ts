@@ -15,7 +15,7 @@ export interface DrawOptions {
   readonly groups: readonly GroupLayout[];
   readonly rows: readonly DrawnRow[];
   readonly states: Pick<ShownStates, "ofRelease">;
-  /** Of the first row, in pixels; may be negative. */
+  /** The top of the first row, in pixels; may be negative. */
   readonly top: number;
   readonly rowHeight: number;
   readonly palette: Palette;

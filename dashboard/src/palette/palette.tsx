@@ -102,7 +102,7 @@ function moveFocus(by: 1 | -1, last: string): void {
 /** The first link of each. */
 const entrySelector = "main [role=row] a, main .concern-what a";
 
-/** Of how many pages the last entry is kept. */
+/** The limit of how many pages the last entry is kept. */
 const maxPages = 50;
 
 function hrefOf(entry: Element): string {

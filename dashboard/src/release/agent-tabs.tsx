@@ -25,7 +25,7 @@ const tabs: readonly { readonly id: Tab; readonly name: string }[] = [
 const first: Tab = "resources";
 
 export interface AgentTabsProps {
-  /** Of the release in the API. */
+  /** The path of the release in the API. */
   readonly path: string;
   readonly release: ReleaseDetail;
   /** Another text when the release has changed: what is shown is read again. */

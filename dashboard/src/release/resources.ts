@@ -46,7 +46,7 @@ export interface ResourceNode {
   readonly containers?: readonly Container[];
   /** It is a hook, or was created by one. */
   readonly hook?: HookMark;
-  /** Of a pod; absent: of an agent that does not send them. */
+  /** The conditions of a pod; absent: of an agent that does not send them. */
   readonly conditions?: readonly PodCondition[];
 }
 

@@ -1,6 +1,6 @@
 /** What all tabs of a release have. */
 export interface TabProps {
-  /** Of the release in the API. */
+  /** The path of the release in the API. */
   readonly path: string;
   /** As that of AgentTabs. */
   readonly change: string;

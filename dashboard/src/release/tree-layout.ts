@@ -6,7 +6,7 @@ export const nodeSize = { width: 224, height: 48 } as const;
 
 export interface PlacedNode {
   readonly node: ResourceNode;
-  /** Of its upper left corner, in pixels. */
+  /** The x of its upper left corner, in pixels. */
   readonly x: number;
   readonly y: number;
 }

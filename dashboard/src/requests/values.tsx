@@ -9,7 +9,7 @@ import { isShown, originText, type ReleaseValue, valueText } from "./value-texts
 import "./values.css";
 
 export interface ValuesProps {
-  /** Of the release in the API. */
+  /** The path of the release in the API. */
   readonly path: string;
   /** Another text when they have to be read again. */
   readonly change?: string;

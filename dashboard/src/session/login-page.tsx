@@ -6,7 +6,7 @@ import { Logo } from "./logo.tsx";
 import { login } from "./session.ts";
 import "./login-page.css";
 
-/** Of a request that leads to the provider, and back to this page. */
+/** The address of a request that leads to the provider, and back to this page. */
 function providerAddress(): string {
   return `/api/v1/login/oidc?return=${encodeURIComponent(location.pathname + location.search)}`;
 }

@@ -33,7 +33,7 @@ export function useSessionQuery() {
   return query;
 }
 
-/** Of a login link: in the fragment, so that it is in no log. */
+/** The code of a login link: in the fragment, so that it is in no log. */
 function loginCode(): string | undefined {
   return /^#login=([\w-]+)$/.exec(location.hash)?.[1];
 }
@@ -102,7 +102,7 @@ function removeOtherQueries(client: QueryClient): void {
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 
-/** Of a component inside SessionGate. */
+/** For components inside SessionGate. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (session === undefined) throw new Error("there is no session here");

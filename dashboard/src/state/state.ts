@@ -58,5 +58,5 @@ export function byUrgency(one: AnyState, other: AnyState): number {
   return urgencyOf(one) - urgencyOf(other);
 }
 
-/** A filter beside the states: whoever has suspended something has to resume it, whatever its state. */
+/** A filter beside the states: who has suspended something has to resume it, whatever its state. */
 export const suspendedChip = "suspended";

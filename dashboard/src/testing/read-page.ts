@@ -8,7 +8,7 @@ import { fleet, nowMs } from "../fleet/testing/index.ts";
 
 export interface PageOptions {
   readonly fleet?: ReturnType<typeof fleet>;
-  /** Of the address, such as `harm=down`. */
+  /** The query of the address, such as `harm=down`. */
   readonly query?: string;
   /** The answers of the API, by path. */
   readonly details?: Readonly<Record<string, unknown>>;

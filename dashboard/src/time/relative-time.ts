@@ -23,7 +23,7 @@ export function relativeText(timeMs: number, nowMs: number): string {
     : `in ${durationText(-differenceMs)}`;
 }
 
-/** Of something that is to come: `in 5h`, `now`, and `due since 3m` once its time has passed. */
+/** When something is to come: `in 5h`, `now`, and `due since 3m` once its time has passed. */
 export function dueText(timeMs: number, nowMs: number): string {
   const lateMs = nowMs - timeMs;
   return lateMs < 1_000 ? relativeText(timeMs, nowMs) : `due since ${durationText(lateMs)}`;

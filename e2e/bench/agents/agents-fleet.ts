@@ -19,7 +19,7 @@ export interface AgentsFleet extends WatchedObjects {
   /** Afterwards the hub works slower, by a third, until it is restarted. */
   hubMemoryMb(): Promise<number>;
   startHubAnew(): Promise<void>;
-  /** Of its event loop, since the last read. */
+  /** The lag of its event loop, since the last read. */
   hubLag(): Promise<Lag>;
   /** Since the hub's process began, seconds. */
   hubCpu(): Promise<number>;

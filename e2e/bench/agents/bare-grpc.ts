@@ -27,12 +27,12 @@ export type BareMessage =
   | { readonly kind: "settled"; readonly lagMs: number };
 
 export interface BareFigures {
-  /** Of the server, for each client. */
+  /** The memory of the server for each client, KiB. */
   readonly kibPerClient: number;
   readonly connectMs: number;
   /** From a message to all clients until the last one has it. */
   readonly broadcastMs: number;
-  /** Of the server while they connect, 99th percentile. */
+  /** The lag of the server while they connect, 99th percentile. */
   readonly connectLagMs: number;
   readonly idleLagMs: number;
 }

@@ -11,7 +11,7 @@ export interface Changed {
   readonly handedOutMs: number;
   /** From the change of the HelmOp until it is Ready in all clusters. */
   readonly readyMs: number;
-  /** Of the hub meanwhile. */
+  /** The lag of the hub meanwhile. */
   readonly lag: Lag;
   readonly hubCpu: number;
 }

@@ -11,7 +11,7 @@ import type { AgentsFleet } from "./agents-fleet.ts";
 export interface Asked {
   readonly perMinute: number;
   readonly detail: string;
-  /** Of the Leases of the leader and of the replica; `perMinute` is without them. */
+  /** The renewals per minute of the Leases of the leader and of the replica; `perMinute` is without them. */
   readonly renewalsPerMinute: number;
 }
 

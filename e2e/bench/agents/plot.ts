@@ -5,7 +5,7 @@ import type { MemorySample } from "./sample-memory.ts";
 export interface Plotted {
   readonly agents: number;
   readonly memoryByAgents: readonly MemorySample[];
-  /** Of the hub without agents. */
+  /** The memory of the hub without agents, MB. */
   readonly beforeMb: number;
   readonly bare: BareFigures;
   readonly connectedByMs: readonly number[];

@@ -13,7 +13,7 @@ export interface MemorySamples {
 
 const everyMs = 2_000;
 
-/** Of the hub as it is, with the garbage that has not been collected yet. */
+/** The memory of the hub as it is, with the garbage that has not been collected yet. */
 export function sampleMemory({ fleet, clusters }: AgentsFleet): MemorySamples {
   const samples: MemorySample[] = [];
   async function sample(): Promise<void> {

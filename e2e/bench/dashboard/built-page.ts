@@ -38,7 +38,7 @@ export async function buildBenchPage(): Promise<BuiltPage> {
   };
 }
 
-/** Of all scripts and styles of the page, as the hub at `address` sends them to a browser. */
+/** The bytes of all scripts and styles of the page, as the hub at `address` sends them to a browser. */
 export async function transferredBytes(address: string, { dir }: BuiltPage): Promise<number> {
   const names = (await readdir(join(dir, "assets"))).filter((name) => /\.(js|css)$/.test(name));
   const sizes = await Promise.all(names.map((name) => bodyBytes(`${address}/assets/${name}`)));

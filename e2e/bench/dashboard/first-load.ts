@@ -58,7 +58,7 @@ export async function firstLoad(
   ];
 }
 
-/** Of the overview. */
+/** The headline of the overview. */
 const headline = ".overview-head h1";
 
 /** Without a bar: of a fleet that is much larger. */

@@ -14,7 +14,7 @@ export interface Frames {
 export interface ScrollOptions {
   /** What is scrolled; default: the page. */
   readonly selector?: string;
-  /** Of each event of the wheel; one is sent as soon as the page has handled the one before. */
+  /** The way of each event of the wheel, in pixels; one is sent as soon as the page has handled the one before. */
   readonly stepPx: number;
 }
 

@@ -36,7 +36,7 @@ export function createLargeFleet(clusterCount: number, appCount: number): LargeF
   );
   const [helmOps, bundles] = [fed<HelmOp>(), fed<Bundle>()];
   const [deployments, clusters] = [fed<BundleDeployment>(), fed<Cluster>()];
-  /** Of the API server. */
+  /** The version of the API server. */
   let version = 1;
   let next = 0;
 

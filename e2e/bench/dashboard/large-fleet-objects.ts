@@ -19,7 +19,7 @@ import {
   workspaceNamespace,
 } from "@flotilla/shared/api/names";
 
-/** Of a release. */
+/** The state of a release. */
 export type LargeState = "Ready" | "NotReady" | "ErrApplied" | "Modified" | "WaitApplied";
 
 const summaryFields = {
@@ -38,7 +38,7 @@ const nameOfApp = (app: number): string => `app-${String(app).padStart(2, "0")}`
 const namespaceOf = (cluster: number): string =>
   `cluster-${workspaceNamespace}-${nameOfCluster(cluster)}-0123456789ab`;
 
-/** Of a release at first: one in five apps is not ready in one of twenty of its clusters. */
+/** The state of a release at first: one in five apps is not ready in one of twenty of its clusters. */
 export function firstState(cluster: number, app: number): LargeState {
   const chance = spread(cluster * 1_000 + app);
   if (app % 5 !== 0 || chance >= 0.05) return "Ready";

@@ -11,7 +11,7 @@ export interface MadeChange {
 }
 
 export interface Latencies {
-  /** Of each change at each viewer, ms, sorted. */
+  /** Each change at each viewer, ms, sorted. */
   readonly all: readonly number[];
   /** Changes that did not arrive at all viewers. */
   readonly missing: number;

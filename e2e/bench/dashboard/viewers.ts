@@ -11,7 +11,7 @@ export type ViewersOrder =
 
 /** A message of the stream, which several viewers have received. */
 export interface SeenMessage {
-  /** Of its changes. */
+  /** The count of its changes. */
   readonly count: number;
   readonly releases: readonly {
     readonly app: string;
@@ -23,7 +23,7 @@ export interface SeenMessage {
   readonly arrivedMs: readonly number[];
 }
 
-/** Of all viewers, since they count. */
+/** What all viewers received, since they count. */
 export interface Received {
   readonly bytes: number;
   readonly changes: number;

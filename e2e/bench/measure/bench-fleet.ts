@@ -24,7 +24,7 @@ export type BenchChart = "config" | "deployment" | "large";
 export interface BenchFleet extends WatchedObjects {
   readonly fleet: TestFleet;
   readonly cluster: TestCluster;
-  /** Of the repository that has the charts. */
+  /** The URL of the repository that has the charts. */
   readonly repositoryUrl: string;
   /** Adds charts to the repository. */
   publish(...charts: readonly ChartArchive[]): void;

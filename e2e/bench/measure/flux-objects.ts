@@ -22,7 +22,7 @@ export interface SourceSpec {
 
 export interface ReleaseSpec {
   readonly source: Source;
-  /** Of a GitRepository: its path. */
+  /** The chart of a GitRepository: its path. */
   readonly chart: string;
   readonly version: string;
   readonly clusterName: string;

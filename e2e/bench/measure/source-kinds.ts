@@ -18,7 +18,7 @@ export interface KindOptions {
 
 /** Where charts come from, and what depends on it. */
 export interface Kind {
-  /** Of the objects and the source. */
+  /** The name of the objects and the source. */
   readonly name: string;
   readonly what: string;
   create(name: string): Promise<void>;

@@ -10,7 +10,7 @@ import { appChart } from "./test-charts.ts";
 export type Spec = Partial<HelmOp["spec"]>;
 
 export interface AppFleet extends FileFixtures {
-  /** Of 1.0.0, in a namespace of the same name. */
+  /** For version 1.0.0, in a namespace of the same name. */
   createHelmOp(name: string, spec?: Spec): Promise<HelmOp>;
   change(name: string, spec: Spec): Promise<void>;
   /** Resolves when the agent has withdrawn it. */

@@ -8,7 +8,7 @@ import type { ChartArchive } from "../harness/chart-archive.ts";
 export interface DeploymentSpec {
   readonly name: string;
   readonly chart: ChartArchive;
-  /** Of the chart repository. */
+  /** The URL of the chart repository. */
   readonly url: string;
   readonly namespace?: string;
   readonly release?: string;
@@ -37,7 +37,7 @@ export interface DeploymentSpec {
   readonly serviceAccount?: string;
 }
 
-/** Of a deployment whose namespace and release have its name, unless the spec says otherwise. */
+/** The assignment of a deployment whose namespace and release have its name, unless the spec says otherwise. */
 export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequest> {
   const { name, chart, url, values } = spec;
   const { deploymentId, bytes } = await packContent({

@@ -18,7 +18,7 @@ const { fleet, cluster, createHelmOp, change, deleteHelmOp, config, helm } = awa
 const { workspace } = fleet;
 const { client } = cluster;
 
-/** Of the agent's current connection. */
+/** The epoch of the agent's current connection. */
 async function epochOf(): Promise<number | undefined> {
   return (await fleet.hub.reader.get(clusters, workspace.ref(cluster.name)))?.status?.agent?.epoch;
 }

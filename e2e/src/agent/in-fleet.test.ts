@@ -92,7 +92,7 @@ test("a failed upgrade is rolled back, with conditions and a history, and tried 
   assert.deepEqual(await releaseConditionsOf("remedied"), ["Released True UpgradeSucceeded"]);
 });
 
-/** Of a HelmOp. */
+/** The conditions of the releases of a HelmOp. */
 async function releaseConditionsOf(name: string): Promise<readonly string[]> {
   const { conditions = [] } = (await workspace.helmOp(name))?.status ?? {};
   return conditions

@@ -199,7 +199,7 @@ test("a custom resource is judged by its conditions, unless they are ignored, wh
   await workspace.waitForMessage("custom", /is broken/);
 });
 
-test("an account that may not list pods is told so beside what the workload says", async (t) => {
+test("an account that may not list pods gets that remark beside what the workload says", async (t) => {
   const user = "without-pods";
   await client.create(clusterRoles, {
     metadata: { name: user },

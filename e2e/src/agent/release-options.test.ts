@@ -113,7 +113,7 @@ function definition() {
   return client.reader.get(customResourceDefinitions, { name: "widgets.options.example.com" });
 }
 
-/** Of the definition in the cluster. */
+/** The columns of the definition in the cluster. */
 async function columns(): Promise<readonly string[]> {
   const versions = (await definition())?.spec.versions ?? [];
   return versions.flatMap(({ additionalPrinterColumns = [] }) =>

@@ -121,7 +121,7 @@ test("an agent that is killed while Helm runs is replaced when its Lease ends, a
   assert.equal(history.at(-1)?.split(" ")[1], "deployed");
 });
 
-/** Of the only run of Helm of an agent, by its data directory. */
+/** The id of the only run of Helm of an agent, by its data directory. */
 async function helmPid(dataDir: string): Promise<number> {
   const dir = join(fleet.dir, dataDir, "runs");
   const [file = ""] = (await readdir(dir)).filter((name) => name.endsWith(".json"));

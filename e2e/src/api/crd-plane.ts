@@ -18,7 +18,7 @@ export interface CrdPlane {
   succeed(program: "helm" | "kubectl", args: readonly string[], input?: string): Promise<string>;
   /** The status of each condition of a CRD, by type. */
   conditionsOf(crd: string): Promise<Readonly<Record<string, string>>>;
-  /** Of the first version of a CRD, as the API server has it. */
+  /** The schema of the first version of a CRD, as the API server has it. */
   schemaOf(crd: string): Promise<unknown>;
 }
 

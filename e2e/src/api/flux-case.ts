@@ -11,7 +11,7 @@ export interface FluxCase {
 
 type Row = readonly [what: string, fields: Readonly<Record<string, unknown>>, rejected?: RegExp];
 
-/** Of one kind. */
+/** The cases of one kind. */
 export function cases(kind: string, rows: readonly Row[]): readonly FluxCase[] {
   return rows.map(([what, fields, rejected]) => ({
     kind,

@@ -11,7 +11,7 @@ export interface ShownKind {
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly hasStatus: boolean;
   readonly header: RegExp;
-  /** Of an object with this spec that is ready, with the message `fetched`. */
+  /** The row of an object with this spec that is ready, with the message `fetched`. */
   readonly row: RegExp;
 }
 

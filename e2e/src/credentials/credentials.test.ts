@@ -138,7 +138,7 @@ function storedOf({ metadata }: Secret): Stored {
   return { gone: gone === "true", digest };
 }
 
-/** Of the agent of `prod`. */
+/** For the agent of `prod`. */
 async function waitForStored(
   name: string,
   what: string,

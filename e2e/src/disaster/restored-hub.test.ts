@@ -13,7 +13,7 @@ const { fleet, cluster } = disaster;
 let untouched: Awaited<ReturnType<typeof disaster.installed>>;
 const backup = join(fleet.dir, "backup");
 
-/** Of the last stored report about a deployment. */
+/** The epoch of the last stored report about a deployment. */
 async function reportedEpoch(name: string): Promise<number> {
   const deployment = await fleet.workspace.bundleDeployment(cluster.name, name);
   return deployment?.status?.agent?.epoch ?? 0;

@@ -4,7 +4,7 @@
 export interface Revision {
   readonly revision: number;
   readonly status: string;
-  /** Of the input of Helm: a repeated run has the same. */
+  /** The digest of the input of Helm: a repeated run has the same. */
   readonly digest: string;
 }
 

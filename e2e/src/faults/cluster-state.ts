@@ -10,7 +10,7 @@ import { installedConfig, releaseRecords } from "../harness/releases.ts";
 import type { Revision, Trace } from "./audit-release.ts";
 import { traceLabel } from "./hooked-chart.ts";
 
-/** Of a release in a namespace of its own name. */
+/** The revisions of a release in a namespace of its own name. */
 export async function revisionsIn(
   client: ClusterClient,
   name: string,

@@ -3,7 +3,7 @@
 export interface ExpectedRelease {
   /** `namespace/name` of the release; the release of the HelmRelease's own name and namespace when absent. */
   readonly release?: string;
-  /** Of the workspace; absent: the hub's own. */
+  /** The cluster of the workspace; absent: the hub's own. */
   readonly cluster?: "east";
   /** The version of the chart, with what Flux adds to it. */
   readonly version: RegExp;

@@ -42,7 +42,7 @@ function objectsOf(text: string): readonly FormObject[] {
   return parseAllDocuments(text).map((document): FormObject => document.toJS());
 }
 
-/** What a document has, and what stands in its place: addresses, and digests of what is published anew in each run. */
+/** What a document has, and what stands in its place: addresses, and digests of what is published again in each run. */
 export type Replacements = Readonly<Record<string, string>>;
 
 export function replaceAll(text: string, replacements: Replacements): string {

@@ -9,7 +9,7 @@ import type { ChartArchive } from "../harness/chart-archive.ts";
 
 export interface FormRegistry {
   readonly registry: Registry;
-  /** Of a Secret of type kubernetes.io/dockerconfigjson. */
+  /** The content of a Secret of type kubernetes.io/dockerconfigjson. */
   readonly dockerConfig: string;
   /** The public key of the signatures. */
   readonly publicKeyPem: string;

@@ -3,7 +3,7 @@
 export interface RefusedForm {
   readonly kind: "HelmRelease" | "OCIRepository" | "GitRepository" | "Bucket" | "Receiver";
   readonly name: string;
-  /** Of Ready. */
+  /** The reason of Ready. */
   readonly reason: string;
   readonly message: RegExp;
 }

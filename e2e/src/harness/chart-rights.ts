@@ -22,7 +22,7 @@ export const charts = {
 
 export type ChartName = keyof typeof charts;
 
-/** Of the objects that grant rights. */
+/** The plurals of the objects that grant rights. */
 const plurals = {
   ServiceAccount: "serviceaccounts",
   ClusterRole: "clusterroles",
@@ -38,7 +38,7 @@ export interface RightsOptions {
   readonly helm: string;
   /** Where the kubeconfig is written. */
   readonly dir: string;
-  /** Of the chart, as `--set` has them. */
+  /** The values of the chart, as `--set` has them. */
   readonly values?: readonly string[];
 }
 

@@ -92,13 +92,13 @@ export interface TestFleetSpec {
   readonly names?: readonly string[];
   /** The workspace of each of them; by default all are in `fleet-default`. */
   readonly workspaces?: readonly string[];
-  /** Of the hub; default 1. With more than one a LinkProxy is between them and the agents. */
+  /** The replicas of the hub; default 1. With more than one a LinkProxy is between them and the agents. */
   readonly replicas?: number;
   /** A LinkProxy is before a single replica, too. */
   readonly proxied?: boolean;
   /** Has control planes of its own, which a test may kill and restart; by default they are leased from those of the run. */
   readonly ownPlanes?: boolean;
-  /** Of the next process that is started; default: those of this version. */
+  /** The entry files of the next process that is started; default: those of this version. */
   readonly entryFiles?: () => EntryFiles | undefined;
   /** The agents act only as service accounts of these namespaces, which are created, and have no other rights. */
   readonly impersonationNamespaces?: readonly string[];
@@ -106,7 +106,7 @@ export interface TestFleetSpec {
   readonly hubEnvironment?: Readonly<Record<string, string>>;
   /** More flags of the next hub that is started. */
   readonly hubFlags?: (ports: HubPorts) => readonly string[];
-  /** Of the hub's chart, from which it has its rights, as `--set` has them. */
+  /** The values of the hub's chart, from which it has its rights, as `--set` has them. */
   readonly hubValues?: readonly string[];
   /** More flags of all agents. */
   readonly agentFlags?: readonly string[];

@@ -31,7 +31,7 @@ export interface RunningCommand {
 }
 
 export interface Commands {
-  /** Of the fleet. */
+  /** The folder of the fleet. */
   readonly dir: string;
   start(...args: readonly string[]): RunningCommand;
   run(...args: readonly string[]): Promise<CommandEnd>;

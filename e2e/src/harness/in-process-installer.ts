@@ -47,7 +47,7 @@ export interface InstallerSpec {
   readonly clock?: Clock;
   /** See InstallerDeps. */
   readonly impersonationNamespaces?: readonly string[];
-  /** Of the agent's container; default: of this machine. */
+  /** The memory of the agent's container; default: that of this machine. */
   readonly memoryBytes?: number;
 }
 

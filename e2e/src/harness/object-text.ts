@@ -43,7 +43,7 @@ export interface DefinitionSpec {
   readonly column?: string;
 }
 
-/** Of a namespaced kind with the version v1, whose objects may have any fields. */
+/** The definition of a namespaced kind with the version v1, whose objects may have any fields. */
 export function definitionText({ group, kind, hasStatus = false, column }: DefinitionSpec): string {
   const singular = kind.toLowerCase();
   const plural = `${singular}s`;

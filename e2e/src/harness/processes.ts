@@ -25,7 +25,7 @@ export interface EntryFiles {
 }
 
 export interface ProcessContext {
-  /** Of the next process that is started; default: those of this version. */
+  /** The entry files of the next process that is started; default: those of this version. */
   readonly entryFiles?: () => EntryFiles | undefined;
   /** The fleet's folder; logs are in `logs`. */
   readonly dir: string;
@@ -81,7 +81,7 @@ export interface AgentProcess extends RestartableProcess {
 }
 
 export interface AgentProcessSpec {
-  /** Of the cluster. */
+  /** The name of the cluster. */
   readonly name: string;
   /** The path of the kubeconfig of its API server. */
   readonly kubeconfig: string;

@@ -6,7 +6,7 @@ import { runHelm } from "@flotilla/local/registries";
 import type { ChartArchive } from "./chart-archive.ts";
 
 export interface PushOptions {
-  /** Of the registry's authority; default: plain HTTP. */
+  /** The file with the registry's authority; default: plain HTTP. */
   readonly caFile?: string;
   readonly credentials?: {
     readonly host: string;

@@ -12,7 +12,7 @@ interface Binding extends KubeObject {
   readonly roleRef: { readonly apiGroup: string; readonly kind: string; readonly name: string };
   readonly subjects: readonly {
     readonly kind: string;
-    /** Of a service account. */
+    /** The namespace of a service account. */
     readonly namespace?: string;
     readonly name: string;
   }[];

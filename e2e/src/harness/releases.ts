@@ -5,7 +5,7 @@ import { waitForObject, waitUntilGone } from "./wait.ts";
 
 /** One of the Secrets that Helm keeps of a release, one for each revision. */
 export interface ReleaseRecord {
-  /** Of the Secret. */
+  /** The name of the Secret. */
   readonly name: string;
   readonly uid: string | undefined;
   readonly labels: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ import { currentCondition, messageOf, waitForObject, waitUntilGone } from "./wai
 
 export interface Workspace {
   readonly namespace: string;
-  /** Of an object in its namespace. */
+  /** Refers to an object in its namespace. */
   ref(name: string): ObjectRef;
   /** In all clusters and in a namespace of its own name, unless the spec says otherwise. */
   createHelmOp(name: string, spec: HelmOp["spec"]): Promise<HelmOp>;

@@ -32,7 +32,7 @@ export type Files = Readonly<Record<string, string | Uint8Array | undefined>>;
 /** A request of git over HTTPS. */
 export interface GitCall {
   readonly by: "hub" | "agent";
-  /** Of the repository. */
+  /** The name of the repository. */
   readonly name: string;
   /** `connect` is the first request of each run of git. */
   readonly what: "connect" | "ls-refs" | "fetch";
@@ -53,7 +53,7 @@ export interface GitFleet extends ReleaseFleet {
   /** A namespace with the Secrets `git` and `ssh`. */
   createGitNamespace(name: string): Promise<void>;
   createSecret(ref: ObjectRef, data: Readonly<Record<string, string>>): Promise<void>;
-  /** Of the repository with the name of the object, over HTTPS, unless the spec says otherwise. */
+  /** For the repository with the name of the object, over HTTPS, unless the spec says otherwise. */
   createGit(ref: ObjectRef, spec?: Partial<GitRepositorySpec>): Promise<GitRepository>;
   /** `spec`: a merge patch of it. */
   patchGit(ref: ObjectRef, spec: unknown): Promise<void>;

@@ -26,7 +26,7 @@ export interface ReleaseFleet {
   /** Creates a namespace on the hub with a HelmRepository `charts` of the chart server. */
   createNamespace(name: string): Promise<void>;
   createRepository(ref: ObjectRef, spec?: Partial<HelmRepositorySpec>): Promise<HelmRepository>;
-  /** Of the HelmRepository `charts`; `chart` is the name of the HelmRelease unless the spec has one. */
+  /** For the HelmRepository `charts`; `chart` is the name of the HelmRelease unless the spec has one. */
   create(
     ref: ObjectRef,
     spec?: Partial<HelmReleaseSpec>,

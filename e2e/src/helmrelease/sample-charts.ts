@@ -1,4 +1,4 @@
-/** Charts whose values decide what becomes of them, so that a test needs no other version. */
+/** Charts whose values decide what happens to them, so that a test needs no other version. */
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 
 /**

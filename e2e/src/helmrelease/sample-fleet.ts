@@ -16,12 +16,12 @@ const run = promisify(execFile);
 const namespace = "apps";
 
 export interface SampleFleet extends ReleaseFleet {
-  /** Of the hub's own cluster. */
+  /** The client of the hub's own cluster. */
   readonly client: ClusterClient;
   /** The path of version 1.0.0 of the sample chart. */
   readonly archive: string;
   refOf(name: string): Required<ObjectRef>;
-  /** Of version 1.0.0 of the sample chart unless the spec has another one. */
+  /** For version 1.0.0 of the sample chart unless the spec has another one. */
   install(name: string, spec?: Partial<HelmReleaseSpec>): Promise<void>;
   /** Ready with this revision of Helm. */
   readyAt(name: string, revision: number): Promise<HelmRelease>;

@@ -32,7 +32,7 @@ export interface SourceObjects {
   createBucket(ref: ObjectRef, spec: Partial<BucketSpec>): Promise<Bucket>;
   createChart(ref: ObjectRef, spec: Partial<HelmChartSpec>): Promise<HelmChart>;
   createSecret(ref: ObjectRef, stringData: Readonly<Record<string, string>>): Promise<void>;
-  /** Of the type `kubernetes.io/dockerconfigjson`. */
+  /** A Secret of the type `kubernetes.io/dockerconfigjson`. */
   createRegistrySecret(ref: ObjectRef, host: string, login: Login): Promise<void>;
   patchSecret(ref: ObjectRef, stringData: Readonly<Record<string, string>>): Promise<void>;
   /** `spec`: a merge patch of it. */

@@ -27,7 +27,7 @@ export interface ReceivedEvent {
 export interface Sink {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Of one path. */
+  /** What was received at one path. */
   at(path: string): readonly Received[];
   /** Resolves with the first event at a path for which `isIt` holds. */
   wait(path: string, what: string, isIt: (event: ReceivedEvent) => boolean): Promise<Received>;

@@ -53,7 +53,7 @@ await alerts.alert(namespace, "sources", {
 interface SourceCase {
   readonly resource: Resource<KubeObject>;
   readonly name: string;
-  /** Of the events of a new revision. */
+  /** The reason of the events of a new revision. */
   readonly reason?: string;
   create(): Promise<unknown>;
   /** Makes another revision. */

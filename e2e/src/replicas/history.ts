@@ -12,7 +12,7 @@ import { silentLog } from "@flotilla/shared/log";
 export interface History<T extends KubeObject> {
   /** A point in it: later states come after it. */
   readonly length: number;
-  /** Of all objects that the watch has delivered. */
+  /** The keys of all objects that the watch has delivered. */
   readonly keys: readonly ObjectKey[];
   /** The states of an object from a point on, and the one at that point. */
   of(key: ObjectKey, from?: number): readonly T[];

@@ -108,7 +108,7 @@ test("an agent of 0.2.0 rejects options that it does not know, and keeps what it
   assert.equal(await lastRevision(cluster.client, "third"), 1);
 });
 
-test("an agent of 0.2.0 gets no requests of users, who are told to upgrade it", async () => {
+test("an agent of 0.2.0 gets no requests of users, who get the advice to upgrade it", async () => {
   const { code, stderr } = await history("third");
 
   assert.equal(code, 1);

@@ -218,7 +218,7 @@ async function isReady({ name, kind, hubKubectl }: WildRelease): Promise<void> {
   );
 }
 
-/** Of the release in the member cluster, by its BundleDeployment. */
+/** The condition of the release in the member cluster, by its BundleDeployment. */
 async function conditionOf(
   { name }: WildRelease,
   type: string,

@@ -11,7 +11,7 @@ export interface HelmOpDecision extends Partial<HelmOpStatus> {
 
 export const accepted: HelmOpDecision = { accepted: true };
 
-/** Of generation 1, unless another one is given. */
+/** One of generation 1, unless another one is given. */
 export function decidedHelmOp(helmOp: HelmOp, decision: HelmOpDecision): HelmOp {
   const { accepted: isAccepted, ...fields } = decision;
   const observedGeneration = fields.observedGeneration ?? 1;
@@ -49,7 +49,7 @@ export interface BundleDecision {
   readonly unchecked?: Readonly<Record<string, string>>;
 }
 
-/** Of generation 1 with one target, unless others are given. */
+/** One of generation 1 with one target, unless others are given. */
 export function decidedBundle(
   bundle: Bundle,
   { generation = 1, targets = 1, error, notes = "", unchecked }: BundleDecision = {},

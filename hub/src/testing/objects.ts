@@ -107,7 +107,7 @@ export function aCluster(
   };
 }
 
-/** Of the Bundle `web` in this cluster. */
+/** That of the Bundle `web` in this cluster. */
 export function aDeployment(
   cluster: string,
   {

@@ -8,7 +8,7 @@ export interface BinaryProgress {
   readonly detail: string;
   /** Since the work on this tool started. */
   readonly elapsedMs: number;
-  /** Of a build: its duration on two cores with an empty build cache. */
+  /** The duration of a build on two cores with an empty build cache. */
   readonly expectedMs?: number;
 }
 

@@ -43,7 +43,7 @@ const stopGraceMs = 5_000;
 const maxStartsAgain = 5;
 
 /**
- * How the runtime of Go ends a program that it cannot go on with. Whoever ends a part on purpose, such as `flotilla down` in another
+ * How the runtime of Go ends a program that it cannot go on with. A program that ends a part on purpose, such as `flotilla down` in another
  * terminal, sends a signal.
  */
 const crashCode = 2;

@@ -16,7 +16,7 @@ export type Architecture = "amd64" | "arm64";
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const lockSchema = z.strictObject({
-  /** Of Debian. */
+  /** The release of Debian. */
   release: z.string(),
   packages: z.array(
     z.strictObject({

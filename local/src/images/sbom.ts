@@ -8,12 +8,12 @@ export type Component =
       readonly name: string;
       readonly version: string;
       readonly architecture: string;
-      /** Of Debian. */
+      /** The release of Debian. */
       readonly release: string;
     };
 
 export interface Sbom {
-  /** Of the image. */
+  /** The name of the image. */
   readonly name: string;
   readonly version: string;
   readonly components: readonly Component[];

@@ -14,7 +14,7 @@ export type Isolation =
   | { readonly kind: "mount namespace" }
   | { readonly kind: "plain process"; readonly reason: string };
 
-/** Of this machine. */
+/** What this machine has for isolation. */
 export async function findIsolation(): Promise<Isolation> {
   if (process.platform !== "linux")
     return {

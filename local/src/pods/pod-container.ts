@@ -11,13 +11,13 @@ import type { Container, Pod } from "./resources.ts";
 import { type TokenRequest, writeVolumes } from "./volumes.ts";
 
 export interface ContainerDeps extends Watchers {
-  /** Of the cluster, for the names of processes. */
+  /** The name of the cluster, for the names of processes. */
   readonly cluster: string;
   readonly images: LocalImages;
   readonly isolation: Isolation;
   /** `https://host:port` of the API server. */
   readonly server: string;
-  /** Of this pod: volumes, the hosts file. */
+  /** The folder of this pod: volumes, the hosts file. */
   readonly dir: string;
   readonly logFile: string;
   readonly hosts: () => ReadonlyMap<string, string>;

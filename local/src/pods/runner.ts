@@ -18,7 +18,7 @@ import { createNodePods, type NodePodsOptions } from "./node-pods.ts";
 import { pods, type Service, services } from "./resources.ts";
 
 export interface PodRunnerOptions extends NodePodsOptions {
-  /** Of an administrator: the runner is the kubelet of the cluster. */
+  /** The kubeconfig of an administrator: the runner is the kubelet of the cluster. */
   readonly kubeconfig: string;
 }
 

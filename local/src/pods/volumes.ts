@@ -10,7 +10,7 @@ export interface VolumeContext {
   readonly sources: Sources;
   /** A token of the pod's service account. */
   token(request: TokenRequest): Promise<string>;
-  /** Who owns the files; undefined: whoever runs this. */
+  /** Who owns the files; undefined: the user who runs this. */
   readonly owner: { readonly user: number; readonly group: number } | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface AccountWatch<T extends KubeObject> {
   readonly informer: Informer<T>;
   /** Deployments. */
   readonly followers: ReadonlySet<string>;
-  /** Of the last list. */
+  /** The failure of the last list. */
   readonly failure: AppError | undefined;
 }
 

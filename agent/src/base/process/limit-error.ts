@@ -3,7 +3,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { agentErrors } from "../errors/agent-errors.ts";
 
 export class LimitError extends AppError {
-  /** Of the next attempt, ms since 1970. */
+  /** When the next attempt is made, ms since 1970. */
   readonly retryAtMs: number;
 
   constructor(message: string, retryAtMs: number) {

@@ -14,7 +14,7 @@ const ref = { namespace: agentNamespace, name: "limit-records" };
 function setUp() {
   const rest = createMemoryApiServer();
   const clock = createFakeClock(1_000_000);
-  /** Of an agent that has just started, in any pod. */
+  /** What an agent that has just started says, in any pod. */
   const started = async () => {
     const storage = createSecretStorage(rest);
     const records = createLimitRecords({ secrets: storage, clock, log: silentLog() });

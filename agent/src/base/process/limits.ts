@@ -27,7 +27,7 @@ export function processLimits(memoryBytes: number): AgentLimits {
 /** Processor time that the plugin of Helm and kustomize take to start. */
 const startOthersCpuMs = 400;
 
-/** Of a process that starts others: all of them together have its limits, and what it takes to start them is not slow. */
+/** For a process that starts others: all of them together have its limits, and what it takes to start them is not slow. */
 export function limitsWithChildren(limits: ProcessLimits): ProcessLimits {
   const fullPriorityCpuMs = limits.fullPriorityCpuMs + startOthersCpuMs;
   return { ...limits, withChildren: true, fullPriorityCpuMs };

@@ -17,7 +17,7 @@ export interface SecretStorage {
   remove(name: string): Promise<void>;
 }
 
-/** Of a list request; a Secret may be as large as a megabyte. */
+/** The page size of a list request; a Secret may be as large as a megabyte. */
 const pageSize = 50;
 
 export function createSecretStorage(rest: KubeRest): SecretStorage {

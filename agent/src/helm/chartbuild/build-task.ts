@@ -50,7 +50,7 @@ export const buildTask = z.discriminatedUnion("step", [
     target: z.string(),
     maxBytes: z.number(),
   }),
-  /** Of a packaged chart; `target`: the archive to be written. */
+  /** A packaged chart; `target`: the archive to be written. */
   z.object({ step: z.literal("definitions"), file: z.string(), target: z.string() }),
 ]);
 

@@ -13,7 +13,7 @@ const maxDepth = 10;
 const keptFile =
   /^(Chart\.yaml|Chart\.lock|requirements\.yaml|requirements\.lock|values\.yaml|crds\/.*)$/s;
 
-/** Of a chart or of a subchart in a folder. */
+/** Whether a file is a definition of a chart, or of a subchart in a folder. */
 export function isDefinition(path: string): boolean {
   return /^(charts\/[^/]+\/)*crds\//.test(path);
 }

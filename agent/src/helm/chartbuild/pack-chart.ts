@@ -1,4 +1,4 @@
-/** Packs a chart; equal files have equal bytes, whoever packs them and when. */
+/** Packs a chart; equal files have equal bytes, no matter who packs them and when. */
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";

@@ -24,7 +24,7 @@ export interface UpgradeOptions {
   readonly takesFields: boolean;
   /** A user has chosen it, so it is never changed. */
   readonly isMethodChosen: boolean;
-  /** Of the folder `crds`. */
+  /** What is done with the folder `crds`. */
   readonly crds: "Skip" | "Create" | "CreateReplace";
   /** Helm creates no CRDs of that folder, which it does with an installation only. */
   readonly helmSkipsCrds: boolean;

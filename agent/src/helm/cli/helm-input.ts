@@ -9,7 +9,7 @@ import { join } from "node:path";
  * name by the time that it has a content, so nothing of it stays on disk. `dir`: where it is made. Throws what the file system says.
  */
 export function openInput(dir: string, text: string): number {
-  // Process ids begin anew in each container, and an agent that is killed here leaves an empty file.
+  // Process ids start again in each container, and an agent that is killed here leaves an empty file.
   const path = join(dir, `helm-input-${randomUUID()}`);
   const writing = openSync(path, "wx", 0o600);
   try {

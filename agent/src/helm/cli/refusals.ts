@@ -110,7 +110,7 @@ const structures = [
   { pattern: /^(\.\S+): field not declared in schema$/, reason: "UnknownField" },
 ] as const;
 
-/** Of an object that does not exist: a plain create leaves the UID out. */
+/** The UID of none of an object that does not exist: a plain create leaves the UID out. */
 const uidOfNone =
   /^Operation cannot be fulfilled on \S+ "[^"]+": uid mismatch: the provided object specified uid \S+, and no existing object was found$/;
 
@@ -130,7 +130,7 @@ const controllers: ReadonlySet<string> = new Set([
 ]);
 
 const conflictHead = /^Apply failed with \d+ conflicts?: /;
-/** Of one manager: one field behind it, or a list below it. */
+/** The conflict of one manager: one field behind it, or a list below it. */
 const conflict =
   /^conflicts? with "([^"]+)"(?: with subresource "[^"]+")?(?: using \S+?)?(?: at \S+)?:(?: (\.\S+)|((?:\n- \.\S+)+))(?:\n|$)/;
 

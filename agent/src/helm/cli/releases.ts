@@ -39,7 +39,7 @@ export interface Releases {
   ran(record: Omit<ReleaseRecord, "modifiedAtMs">): void;
   /** Removes an uninstalled release. It takes effect at once. `kept`: its newest record, if Helm has kept its history. */
   removed(release: ReleaseKey, kept?: ReleaseRecord): void;
-  /** `onChange` is also called with this id when this release changes, whoever installed it. */
+  /** `onChange` is also called with this id when this release changes, no matter who installed it. */
   follow(id: string, release: ReleaseKey): void;
   /** Also ends what it observes. */
   unfollow(id: string): void;

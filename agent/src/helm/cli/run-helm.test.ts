@@ -90,7 +90,7 @@ describe("a run of Helm", () => {
   });
 
   test.runIf(process.platform === "linux")(
-    "has the whole of its input when it starts, whatever becomes of the agent, in a file without a name",
+    "has the whole of its input when it starts, whatever happens to the agent, in a file without a name",
     async (t) => {
       const run = await program(
         t,

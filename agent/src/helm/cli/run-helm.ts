@@ -38,7 +38,7 @@ export interface HelmResult {
 
 /** How Helm connects to the API server, and the environment variables that it inherits from the agent. */
 export interface HelmSettings {
-  /** Of the agent's environment. */
+  /** The part of the agent's environment that it gets. */
   readonly environment: Readonly<Record<string, string>>;
   /** Absent: in-cluster. */
   readonly kubeconfig?: string | undefined;
@@ -71,7 +71,7 @@ export interface HelmProgram {
   readonly environment: Readonly<Record<string, string>>;
   /** Between SIGTERM and SIGKILL. Helm uses it to mark its release as failed, or to roll back. */
   readonly graceMs?: number;
-  /** Of the processes that run. */
+  /** The records of the processes that run. */
   readonly records?: Pick<ProcessRecords, "started" | "ended">;
   /** Throws if Helm may not be run. */
   readonly assertAllowed?: () => void;

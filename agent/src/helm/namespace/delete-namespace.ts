@@ -51,7 +51,7 @@ function unseen(thrown: unknown): string {
   throw thrown;
 }
 
-/** Of one kind. More than these that do not count are taken as one that does. */
+/** The page size of one kind. More than these that do not count are taken as one that does. */
 const pageSize = 200;
 
 async function firstObject(

@@ -11,7 +11,7 @@ function batchesOf(...documents: readonly string[]): ReturnType<typeof toBatches
   return toBatches(objectsOfKustomize(joinDocuments(documents)));
 }
 
-/** Of each batch the objects. */
+/** The objects of each batch. */
 function objects(manifests: readonly string[]): readonly (readonly unknown[])[] {
   return manifests.map(objectsOfKustomize);
 }

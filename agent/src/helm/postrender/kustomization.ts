@@ -17,7 +17,7 @@ const kustomizationSchema = z.looseObject({
 export type Kustomization = z.infer<typeof kustomizationSchema>;
 
 export const renderStepSchema = z.object({
-  /** Of the content, for messages. */
+  /** The field of the content, for messages. */
   field: z.string(),
   kustomization: kustomizationSchema,
 });

@@ -6,7 +6,7 @@ import { canonicalJson } from "@flotilla/shared/json";
 import { isChangedByRewriting, parseHelmYaml } from "@flotilla/shared/yaml";
 import * as z from "zod";
 
-/** Of each object that Helm passes on and gets back: in which of the chart's files it belongs. Helm removes it. */
+/** On each object that Helm passes on and gets back: in which of the chart's files it belongs. Helm removes it. */
 export const fileAnnotation = "postrenderer.helm.sh/postrender-filename";
 
 /** What Helm prints of a release with `--output=json`, as far as it is needed. */

@@ -42,7 +42,7 @@ export async function readRelease(dir: string): Promise<string | undefined> {
   return await readIfThere(join(dir, releaseFile));
 }
 
-/** Of the plugin: Helm may have changed what it passes to a post-renderer, so the plugin needs the release without one. */
+/** For the plugin: Helm may have changed what it passes to a post-renderer, so the plugin needs the release without one. */
 export async function writeUnreadable(dir: string): Promise<void> {
   await writeFile(join(dir, unreadableFile), "", { mode: 0o600 });
 }

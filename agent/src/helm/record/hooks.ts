@@ -16,7 +16,7 @@ export interface HelmHook {
   readonly weight: number;
   /** `before-hook-creation` and so on; empty: Helm's default. */
   readonly deletePolicies: readonly string[];
-  /** Of its last run; absent: it has not run. */
+  /** The phase of its last run; absent: it has not run. */
   readonly phase?: HookPhase;
   /** The part of its manifest that names the object. */
   readonly head: string;

@@ -59,7 +59,7 @@ export interface ManifestUses {
   readonly exactObjects: readonly OwnedObject[] | null;
   readonly crds: readonly ReleasedCrd[];
   readonly withKeptCrds: string;
-  /** Of a rendered chart, instead of a release. */
+  /** The definitions in a rendered chart, instead of a release. */
   readonly chartCrds: readonly CustomResourceDefinition[];
   /** The objects with all their fields, as JSON. */
   readonly whole: readonly string[];
@@ -68,9 +68,9 @@ export type ManifestUse = keyof ManifestUses;
 
 /** How much may be read. A task that exceeds it throws a TooLongError. */
 export interface ReadLimits {
-  /** Of a release as JSON. */
+  /** The limit of a release as JSON. */
   readonly releaseBytes: number;
-  /** Of YAML that is parsed, with a part for each document. */
+  /** The limit of YAML that is parsed, with a part for each document. */
   readonly yamlCharacters: number;
 }
 

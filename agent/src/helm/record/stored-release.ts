@@ -16,7 +16,7 @@ const unzip = promisify(gunzip);
 /** A test of a chart: a hook that `helm test` runs. */
 export interface HelmTest {
   readonly name: string;
-  /** Of its last run; absent: it has not run. */
+  /** The phase of its last run; absent: it has not run. */
   readonly phase?: "Succeeded" | "Failed" | "Unknown";
   /** RFC 3339. */
   readonly startedAt?: string;
@@ -148,7 +148,7 @@ function withoutDefaultPolicy(hook: Hook): Hook {
 }
 
 /**
- * Of the manifest, of the hooks without the results of their last runs, and of the hooks without what running tests changes:
+ * The digests of the manifest, of the hooks without the results of their last runs, and of the hooks without what running tests changes:
  * Helm adds the default policy, and changes the order when it runs some of them. Agents before 0.3.0 have stored the first two.
  */
 export function contentDigest(manifest: string, hooks: readonly Hook[]): string {

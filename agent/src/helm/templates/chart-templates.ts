@@ -26,10 +26,10 @@ const MiB = 1024 * 1024;
 /** Helm's own limit of the files of a chart. */
 const maxUnpackedBytes = 100 * MiB;
 
-/** Of templates and values files. Helm stores them in a Secret of 1 MiB, compressed. */
+/** The limit of templates and values files. Helm stores them in a Secret of 1 MiB, compressed. */
 const maxTemplateBytes = 32 * MiB;
 
-/** Of the files with the headers between them, which Helm does not limit. */
+/** The limit of the files with the headers between them, which Helm does not limit. */
 const maxArchiveBytes = 128 * MiB;
 const maxFiles = 20_000;
 

@@ -59,7 +59,7 @@ export function createDependencyTracker({
     for (const waiting of waitsFor.keys()) if (deploymentOf(waiting) !== name) enqueue(waiting);
   }
 
-  /** Of all releases of each deployment. */
+  /** For all releases of each deployment. */
   function waitsForByDeployment(): ReadonlyMap<string, readonly string[]> {
     const all = new Map<string, readonly string[]>();
     for (const [id, names] of waitsFor) {

@@ -5,7 +5,7 @@ import { bundleNamespaceLabel } from "@flotilla/shared/api/names";
 
 export interface ViewedDeployment {
   readonly name: string;
-  /** Of its Bundle. */
+  /** The labels of its Bundle. */
   readonly labels: Readonly<Record<string, string>>;
   readonly state: BundleState;
   /** What is reported of it; absent before its first reconcile. */

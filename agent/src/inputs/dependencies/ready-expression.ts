@@ -7,10 +7,10 @@ import type { DeploymentView } from "./deployment-view.ts";
 /** Why a dependency is not met; undefined: it is. */
 export type CheckReady = (self: DeploymentView, dep: DeploymentView) => string | undefined;
 
-/** Of all expressions of one check of a deployment's dependencies, however many these are: about 15 ms. */
+/** The steps per check of all expressions of one check of a deployment's dependencies, however many these are: about 15 ms. */
 const stepsPerCheck = 200_000;
 
-/** Of all different expressions of one check, which are compiled for it: about 15 ms. Those that exceed it are not met. */
+/** The limit of all different expressions of one check, which are compiled for it: about 15 ms. Those that exceed it are not met. */
 const compiledCharacters = 16 * 1024;
 
 export interface ReadyChecks {

@@ -65,7 +65,7 @@ function referenceKey(ref: ObjectRef, namespace: string): string {
 export interface DownstreamTarget {
   /** The id of the release. */
   readonly owner: string;
-  /** Of the release. */
+  /** The namespace of the release. */
   readonly namespace: string;
   readonly client: ImpersonatedClient;
   readonly signal: AbortSignal;

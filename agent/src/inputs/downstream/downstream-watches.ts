@@ -22,7 +22,7 @@ export type DownstreamStore = Pick<Store<DownstreamObject>, "get" | "wrote">;
 export interface DownstreamWatches {
   /** Resolves when the resources that are watched from the start are listed. */
   readonly synced: Promise<void>;
-  /** Of a namespace that a deployment of this client observes. */
+  /** For a namespace that a deployment of this client observes. */
   storeFor(client: WatchClient, namespace: string): DownstreamStore;
   /** Makes these the namespaces that a deployment observes. Throws DOWNSTREAM_RESOURCE_FAILED if its account may not. */
   observe(id: string, observation: Observation): Promise<void>;

@@ -20,7 +20,7 @@ const yamlWords: ReadonlySet<string> = new Set([
 /** Keys of what is sent before a password. */
 const userKey = /user|login|account|client|id$|name$/i;
 
-/** Of one map, whose pairs would otherwise grow with the square of its keys. */
+/** The limit of one map, whose pairs would otherwise grow with the square of its keys. */
 const mostUsers = 8;
 
 /** What messages may not have. */

@@ -48,12 +48,12 @@ export interface FinalInputs {
   /** Absent: Helm gets no values. */
   readonly values?: Values;
   readonly digest: string;
-  /** Of the digest. */
+  /** The parts of the digest. */
   readonly parts: ReleaseParts;
 }
 
 export interface CollectOptions {
-  /** Of the release. */
+  /** The id of the release. */
   readonly id: string;
   readonly client: ImpersonatedClient;
   readonly signal: AbortSignal;
@@ -198,7 +198,7 @@ function requireDownstream(
 }
 
 interface ReadSources {
-  /** Of `valuesFrom`. */
+  /** The sources of `valuesFrom`. */
   readonly sources: readonly Values[];
   readonly hubValues: HubValues;
 }

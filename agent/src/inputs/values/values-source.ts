@@ -8,7 +8,7 @@ import { agentErrors } from "../../base/index.ts";
 export interface SourceObject {
   /** In base64 for a Secret. */
   readonly data?: Readonly<Record<string, string>> | undefined;
-  /** Of a ConfigMap, in base64. */
+  /** The binary data of a ConfigMap, in base64. */
   readonly binaryData?: Readonly<Record<string, string>> | undefined;
 }
 

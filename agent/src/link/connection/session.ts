@@ -31,7 +31,7 @@ export interface SessionOptions {
   readonly hubId: string;
   readonly agentVersion: string;
   readonly agentNamespace: string;
-  /** Of the authorities that the agent verifies the hub with. */
+  /** The digest of the authorities that the agent verifies the hub with. */
   readonly authoritiesDigest: string;
   /** Replaces these authorities. Never rejects. */
   readonly setAuthorities: (authoritiesPem: string) => Promise<void>;

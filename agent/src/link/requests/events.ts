@@ -10,7 +10,7 @@ import { resourceTree, type TreeDeps } from "./resource-tree.ts";
 
 const maxEvents = 200;
 const pageSize = 500;
-/** Of one namespace. */
+/** The limit of one namespace. */
 const maxPages = 10;
 
 /** Throws REQUEST_FAILED if the account may not list events, or if there is no release. */
@@ -64,7 +64,7 @@ async function* eventsIn(
   }
 }
 
-/** Of the last time that it was reported; of events that were written through the older API, too. */
+/** When it was reported last, also for events that were written through the older API. */
 function timeOf(event: Event): string {
   const { series, eventTime, deprecatedLastTimestamp, metadata } = event;
   const time = series?.lastObservedTime || deprecatedLastTimestamp || eventTime;

@@ -14,7 +14,7 @@ export interface ReleaseHook {
   readonly events: readonly string[];
   readonly weight: number;
   readonly deletePolicies: readonly string[];
-  /** Of its last run; absent: it has not run. */
+  /** The phase of its last run; absent: it has not run. */
   readonly phase?: HookObject["phase"] | undefined;
 }
 

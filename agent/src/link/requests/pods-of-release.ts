@@ -35,7 +35,7 @@ const jobs: Resource<KubeObject> = {
   namespaced: true,
 };
 
-/** Of one workload. */
+/** The limit of one workload. */
 const maxPods = 100;
 
 export interface PodsDeps {
@@ -70,7 +70,7 @@ export async function podsOf(
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, pod]) => pod);
 }
 
-/** Of one pod, whatever has created it. */
+/** Whether a hook is asked for, which is one pod, whatever has created it. */
 function isAsked(hook: ReleaseHook, { pod, tests }: Pick<LogOptions, "pod" | "tests">): boolean {
   return isTest(hook) ? tests || pod !== undefined : !tests;
 }

@@ -38,7 +38,7 @@ export interface StoredDeps {
   readonly records: Pick<ReadRecords, "stored">;
 }
 
-/** One revision, whoever has written it: for people alone. Undefined: there is no such revision any more. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
+/** One revision, no matter who has written it: for people alone. Undefined: there is no such revision any more. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
 export async function readRevision(
   { records }: Pick<StoredDeps, "records">,
   release: RequestedRelease,

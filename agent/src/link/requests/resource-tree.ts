@@ -51,7 +51,7 @@ const pods = child("", "Pod", "pods");
 const replicaSets = child("apps", "ReplicaSet", "replicasets");
 const jobs = child("batch", "Job", "jobs");
 
-/** Of one workload. */
+/** The limit of one workload. */
 const maxChildren = 100;
 
 /** Parents come before what they have created. Throws REQUEST_FAILED if there is no release. */

@@ -39,7 +39,7 @@ export async function writeValues(
   }
 }
 
-/** Of the newest revision: the chart of one that failed is the one that has to be explained. */
+/** Those of the newest revision: the chart of one that failed is the one that has to be explained. */
 async function chartValues(
   deps: ValuesDeps,
   release: RequestedRelease,

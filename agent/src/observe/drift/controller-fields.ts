@@ -13,7 +13,7 @@ type Segments = readonly (string | number)[];
 interface ControllerField {
   readonly group: string;
   readonly kind: string;
-  /** Of the desired and the live object. */
+  /** The fields of the desired and the live object. */
   readonly fieldsOf: (desired: KubeObject, live: KubeObject | undefined) => readonly Segments[];
 }
 

@@ -22,7 +22,7 @@ import { type CorrectionFailure, type ReleaseDrift, releaseDrift } from "./relea
 /** A release whose drift is followed. */
 export interface DriftInput {
   readonly release: ReleaseRef & { readonly revision: number };
-  /** Of its manifest, which the agent may change without a new revision. */
+  /** The digest of its manifest, which the agent may change without a new revision. */
   readonly manifestDigest: string;
   readonly options: DriftContent;
   /** Impersonated: objects are compared and corrected with the account's rights. */
@@ -77,7 +77,7 @@ export interface DriftTrackerDeps {
 
 /** Comparisons at a time. */
 const concurrency = 4;
-/** Of a correction that failed. */
+/** The retries of a correction that failed. */
 const retries = { firstMs: 5_000, longestMs: 10 * 60_000 };
 /** Parsed manifests, which are needed again when several objects of a release change. */
 const keptManifests = 8;
@@ -147,7 +147,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     if (tracked.request !== undefined) compareAll(name, tracked, tracked.request);
   }
 
-  /** Of a release whose objects were read. */
+  /** For a release whose objects were read. */
   function compareAll(
     name: string,
     { comparisons, sources }: Tracked,

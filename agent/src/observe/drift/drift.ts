@@ -25,7 +25,7 @@ export interface ObjectDrift {
   readonly fields: readonly ChangedField[];
   /** The first operations of the JSON patch that reverts the changes, with every text masked. */
   readonly patch?: string | undefined;
-  /** Of the API server, if it rejects the desired object. */
+  /** The message of the API server, if it rejects the desired object. */
   readonly message?: string | undefined;
 }
 

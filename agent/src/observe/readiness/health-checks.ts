@@ -21,7 +21,7 @@ export interface HealthChecks {
   takeDeferral(): number | undefined;
 }
 
-/** Of all expressions of a release in each second, compiling them included: about 7 % of a CPU. */
+/** The steps per window of all expressions of a release in each second, compiling them included: about 7 % of a CPU. */
 const stepsPerWindow = 1_000_000;
 const windowMs = 1_000;
 
@@ -52,7 +52,7 @@ export function createHealthChecks(
     );
   }
 
-  /** Of one expression, when it is first evaluated. Undefined: not yet. */
+  /** One expression, compiled when it is first evaluated. Undefined: not yet. */
   function compiledOf(
     check: HealthCheck,
     field: ExpressionField,

@@ -40,7 +40,7 @@ const maxUnready = 10;
 const maxListed = 64;
 
 export interface ReadinessOptions {
-  /** Of the release, for objects that name none. */
+  /** The namespace of the release, for objects that name none. */
   readonly namespace: string;
   /** They take precedence over the rules for the kinds. */
   readonly checks: HealthChecks;

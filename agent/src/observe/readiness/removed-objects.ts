@@ -16,7 +16,7 @@ export type LastSeen = "present" | End | "unknown";
 /** The clocks of the agent and of the cluster differ by less. */
 const clockSkewMs = 60_000;
 
-/** Of an object that does not exist. */
+/** For an object that does not exist. */
 export function isRemovedByDesign(
   { apiVersion, kind, isDeletedWhenEnded, expiresAt }: OwnedObject,
   lastSeen: LastSeen,

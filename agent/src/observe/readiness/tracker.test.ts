@@ -88,7 +88,7 @@ describe("the objects of a release", () => {
     assert.equal(counts.desiredReady, 1);
   });
 
-  test("that another release has as well are known, whoever was tracked first", async (t) => {
+  test("that another release has as well are known, no matter which was tracked first", async (t) => {
     const { rest, tracker, readiness, reported } = startTracker(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
     tracker.track("web", [config], "apps");

@@ -53,7 +53,7 @@ export interface TrackedObject {
 }
 
 export interface TrackedRelease {
-  /** Of objects that name none. */
+  /** The namespace of objects that name none. */
   readonly namespace: string;
   /** Reads and watches the objects. */
   readonly client: WatchClient;

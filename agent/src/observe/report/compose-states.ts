@@ -8,7 +8,7 @@ export interface ReleaseState {
   readonly state: DeploymentState;
 }
 
-/** Of each list, as of a deployment with one release. */
+/** The limit of each list, as of a deployment with one release. */
 const maxListed = { notReady: 10, resources: 64, driftedObjects: 10, driftRecords: 5 };
 
 /**
@@ -70,7 +70,7 @@ function contentOf(
   return other?.state.deploymentId ?? deploymentId;
 }
 
-/** Of those that have something to say, the worst first. */
+/** The message of those that have something to say, the worst first. */
 function messageOf(states: readonly ReleaseState[]): string {
   const said = states.filter(({ state }) => state.message !== "");
   const sorted = said.toSorted((a, b) => rankOf(a) - rankOf(b));

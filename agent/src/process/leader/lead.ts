@@ -1,5 +1,5 @@
 /**
- * Of the agents of one cluster one at a time is active: the one that holds the Lease. The others wait, without a connection to
+ * One of the agents of a cluster is active at a time: the one that holds the Lease. The others wait, without a connection to
  * the hub, and write nothing.
  */
 import { agentNamespace } from "@flotilla/shared/api/names";

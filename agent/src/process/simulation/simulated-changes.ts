@@ -2,7 +2,7 @@
 import { type Clock, delay } from "@flotilla/shared/time";
 
 export interface SimulatedChangesOptions {
-  /** Of all agents together; 0: none. */
+  /** How many in a second, all agents together; 0: none. */
   readonly perSecond: number;
   /** Changes the readiness of an agent's release: not ready if all are ready, and ready again otherwise. */
   readonly agents: readonly (() => void)[];

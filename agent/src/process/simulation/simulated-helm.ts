@@ -11,7 +11,7 @@ import type { ReleaseAssignment } from "../../state/index.ts";
 import { noWatches } from "./in-memory-parts.ts";
 
 export interface SimulatedHelmOptions {
-  /** Of an install, upgrade or uninstall; each takes 50% to 150% of it. */
+  /** The latency of an install, upgrade or uninstall; each takes 50% to 150% of it. */
   readonly latencyMs: number;
   /** The share of failing actions, 0 to 1. */
   readonly failureRate: number;

@@ -18,7 +18,7 @@ export interface SimulatedReadiness
 }
 
 export interface ChangedReadiness {
-  /** Of the deployment. */
+  /** The name of the deployment. */
   readonly name: string;
   readonly ready: boolean;
 }

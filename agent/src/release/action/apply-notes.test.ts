@@ -16,7 +16,7 @@ interface Known {
   readonly content?: DeploymentContent;
   /** The statuses of the revisions of the release, from the first one. */
   readonly history?: readonly string[];
-  /** Of the revisions. */
+  /** The notes of the revisions. */
   readonly notes?: readonly (ApplyNotes | undefined)[];
   readonly refused?: Refused;
 }

@@ -16,7 +16,7 @@ export interface NotesDeps {
 
 export interface ApplyPlan {
   readonly options: UpgradeOptions;
-  /** Of the revision, once it is deployed; absent: it is applied as usual. */
+  /** The notes of the revision, once it is deployed; absent: it is applied as usual. */
   readonly notes?: ApplyNotes;
 }
 
@@ -71,7 +71,7 @@ export function mayChangeMethod({
   return !isMethodChosen && serverSide !== "false";
 }
 
-/** Of the revision that was deployed last. */
+/** The notes of the revision that was deployed last. */
 function lastNotes(
   { releases, inventory }: NotesDeps,
   { namespace, name }: RevisionInputs["desired"],

@@ -63,7 +63,7 @@ function hasDoubled(value: unknown, name: string): boolean {
 }
 
 interface Place {
-  /** Of the field. */
+  /** The name of the field. */
   readonly name: string;
   readonly path: string;
 }

@@ -11,12 +11,12 @@ import {
   isExhausted,
 } from "../state/failure-policy.ts";
 
-/** Of the inventory. */
+/** The part of the inventory that this uses. */
 export type AttemptStore = Pick<Attempts, "failedAttemptsOf" | "setFailedAttempts">;
 
 /** What is attempted: attempts at something else do not count. */
 export interface Attempted {
-  /** Of the release. */
+  /** The id of the release. */
   readonly id: string;
   readonly deploymentId: string;
   /** The release digest. */
@@ -39,7 +39,7 @@ export class RetryError extends AppError {
   }
 }
 
-/** Of a message in the inventory. */
+/** The limit of a message in the inventory. */
 const maxMessage = 1_000;
 
 /** The attempts at this content that have failed in a row. */
@@ -59,7 +59,7 @@ export async function countFailure(
   return await enter(attempts, attempted, failure, 1);
 }
 
-/** Of an attempt that has changed nothing of the release, as in Flux: there is nothing to remediate, and it can be repeated. */
+/** For an attempt that has changed nothing of the release, as in Flux: there is nothing to remediate, and it can be repeated. */
 export async function noteFailure(
   attempts: AttemptStore,
   attempted: Attempted,
@@ -92,7 +92,7 @@ async function enter(
   return failed;
 }
 
-/** Records what became of the remediation of the last failure. `error`: it failed. `more`: the continuation of its message. */
+/** Records the result of the remediation of the last failure. `error`: it failed. `more`: the continuation of its message. */
 export async function recordRemediation(
   attempts: AttemptStore,
   attempted: Attempted,
@@ -126,7 +126,7 @@ export function stopError(
       );
 }
 
-/** For messages: what became of what the failed attempt has left. */
+/** For messages: what happened to what the failed attempt has left. */
 export function remediated({ remediation }: FailedAttempts): string {
   if (remediation === undefined) return "";
   const { by, error, more = "" } = remediation;

@@ -70,7 +70,7 @@ export function createHelmRollback(deps: RollbackDeps): HelmRollback {
 interface FailedRollback {
   readonly result: HelmResult;
   readonly options: RollbackOptions;
-  /** Of the revision that is rolled back to. */
+  /** What is known of the revision that is rolled back to. */
   readonly known: InventoryRevision | undefined;
   /** That of the failed run, if Helm has made one. */
   readonly record: ReleaseRecord | undefined;

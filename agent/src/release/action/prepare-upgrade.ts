@@ -325,7 +325,7 @@ function mustReinstall(
   return isRenamed && actions?.upgrade?.chartNameChangeStrategy === "Reinstall";
 }
 
-/** Of the record of a failure: the release digest covers the chart and all values, so nobody else's release is concerned. */
+/** Identifies the record of a failure: the release digest covers the chart and all values, so nobody else's release is concerned. */
 export function helmKey({ digest }: Pick<Prepared, "digest">): string {
   return `helm ${digest}`;
 }

@@ -72,7 +72,7 @@ const stopped = { code: "RELEASE_NOT_OURS" };
 const withForeignObject = release({ manifest: config("target", "kube-system") });
 
 describe("before a release is uninstalled", () => {
-  test("the hooks of the agent's own record may run, whoever acts", async () => {
+  test("the hooks of the agent's own record may run, no matter who acts", async () => {
     const own = release({ hooks: hook });
 
     for (const as of ["agent", "account"] as const)

@@ -21,9 +21,9 @@ const content: DeploymentContent = {
 };
 
 interface Stored {
-  /** Of the Secret. */
+  /** The namespace that the Secret is in. */
   readonly at: string;
-  /** Of the objects. */
+  /** The namespace of the objects. */
   readonly of?: string;
   readonly revision: number;
   readonly note?: string;

@@ -38,19 +38,19 @@ export interface ReplaceDeps {
 }
 
 export interface RefusedRun {
-  /** Of the failed run. */
+  /** The record of the failed run. */
   readonly record: ReleaseRecord;
   readonly digest: string;
   readonly refusals: readonly ImmutableRefusal[];
   readonly signal: AbortSignal;
 }
 
-/** Of the release, and the client of its account. */
+/** The release, and the client of its account. */
 interface Replacing extends Pick<RevisionInputs, "desired"> {
   readonly client: Pick<ImpersonatedClient, "rest">;
 }
 
-/** Of an object with finalizers, or with pods that the new one is to take over. */
+/** The deletion limit of an object with finalizers, or with pods that the new one is to take over. */
 const deletionLimitMs = 30_000;
 
 /** Undefined: they are deleted, and Helm creates them. Otherwise why not, as the end of a sentence. */

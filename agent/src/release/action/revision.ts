@@ -40,11 +40,11 @@ export interface Prepared {
   readonly args: readonly string[];
   readonly stdin: string | undefined;
   readonly digest: string;
-  /** Of the digest. */
+  /** The parts of the digest. */
   readonly parts: ReleaseParts;
   readonly chartDigest: string;
   readonly options: UpgradeOptions;
-  /** Of the revision, once it is deployed. */
+  /** The notes of the revision, once it is deployed. */
   readonly notes?: ApplyNotes;
   /** The earlier revisions, if objects are patched by the client. */
   readonly before?: readonly HelmRelease[];

@@ -8,7 +8,7 @@ import { remediate } from "./remediate.ts";
 import type { DesiredRelease, Tools } from "./tools.ts";
 import { skippedText } from "./unserved-objects.ts";
 
-/** Of a release that moves, whose uninstall was interrupted, or whose action failed; of that it always throws. */
+/** For a release that moves, whose uninstall was interrupted, or whose action failed; of that it always throws. */
 export async function uninstall(
   tools: Tools,
   { record, why }: Extract<Action, { kind: "uninstall" }>,

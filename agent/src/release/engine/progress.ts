@@ -9,7 +9,7 @@ import type { Running } from "./running.ts";
 
 export interface Progress {
   result: DeploymentResult;
-  /** Of the content that failed last. */
+  /** The failure of the content that failed last. */
   failure?: Failure;
   /** What made the release fail may have changed: the next reconcile begins with no failed attempts counted. */
   startsOver?: true;
@@ -19,7 +19,7 @@ export interface Progress {
   tracked?: string;
 }
 
-/** Of the content of a release. */
+/** Why the content of a release could not be applied. */
 export interface Failure {
   readonly deploymentId: string;
   /** In a row, since nothing was retried any more. */

@@ -263,7 +263,7 @@ async function deploy(
   }
 }
 
-/** Of what is paused: changes nothing. */
+/** For what is paused: changes nothing. */
 async function observe(
   deps: ReconcilerDeps,
   assignment: ReleaseAssignment,

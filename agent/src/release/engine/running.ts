@@ -9,7 +9,7 @@ import type { LongAction } from "../action/deploy-pass.ts";
 /** An action in progress. */
 export interface Running {
   readonly action: LongAction;
-  /** Of the installation or upgrade, in a row; 1: the first one. */
+  /** The attempt of the installation or upgrade, in a row; 1: the first one. */
   readonly attempt: number;
   /** ms since 1970. */
   readonly sinceMs: number;
@@ -74,13 +74,13 @@ export interface RunningDeps {
   readonly clock: Clock;
 }
 
-/** Of a release. */
+/** How far the action on a release is. */
 interface RunningProgress {
   readonly result: DeploymentResult;
   running?: Running;
 }
 
-/** Of one pass. */
+/** How far one pass is. */
 export interface PassProgress {
   readonly began: (action: LongAction) => void;
   /** Nothing runs any more. */

@@ -14,7 +14,7 @@ const both: DesiredParts = { shop: {}, market: {} };
 const shop = releaseId("shop");
 const market = releaseId("market");
 const tested = { actions: { test: { enable: true } } };
-/** Of a failure. */
+/** The first retry of a failure. */
 const firstRetryMs = 5_000;
 
 async function deployed(parts = both): Promise<SeveralReleases> {

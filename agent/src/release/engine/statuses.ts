@@ -55,7 +55,7 @@ export interface StatusesDeps extends ReleaseReportDeps {
 export class Statuses {
   readonly #deps: StatusesDeps;
   readonly #progress = new Map<string, Progress>();
-  /** Of results with a retry. */
+  /** When results with a retry are due. */
   readonly #due = new Map<string, Timer>();
   /** By deployment. */
   readonly #reported = new Map<string, DeploymentState>();
@@ -138,7 +138,7 @@ export class Statuses {
     return { state: toBundleState(report, deployment.deploymentId), report };
   }
 
-  /** Of all deployments that have one: the hub keeps what it knows until the first reconcile of a process has a result. */
+  /** The states of all deployments that have one: the hub keeps what it knows until the first reconcile of a process has a result. */
   states(): readonly DeploymentState[] {
     return this.#deps.assignments.list().flatMap((deployment) => {
       if (!this.#reported.has(deployment.owner.name)) return [];
@@ -251,7 +251,7 @@ export class Statuses {
   }
 }
 
-/** Of a release whose first reconcile has not begun. */
+/** The not begun of a release whose first reconcile has not begun. */
 const notBegun: Progress = { result: { kind: "pending", message: "" } };
 
 /** What failed, without what `message` says of the next attempt. */

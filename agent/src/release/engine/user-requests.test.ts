@@ -14,7 +14,7 @@ import {
 
 const release = { namespace: "apps", name: "web", revision: 4, chartVersion: "1", appVersion: "1" };
 
-/** Of one deployment, whose objects are compared when `compared` is called. */
+/** With one deployment, whose objects are compared when `compared` is called. */
 function start({ handled }: { readonly handled?: string } = {}) {
   const stored: { handled: string | undefined; request?: InventoryRequest; resets?: boolean } = {
     handled,

@@ -47,7 +47,7 @@ export function openRequest(
   return accepted?.result === undefined ? accepted?.token : undefined;
 }
 
-/** Of a release that is as desired. Returns whether it has to be reconciled again for the request. */
+/** For a release that is as desired. Returns whether it has to be reconciled again for the request. */
 export async function answerInstalled(
   { requests, drift }: UserRequestDeps,
   { owner: { id }, request }: ReleaseAssignment,

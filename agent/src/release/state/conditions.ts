@@ -15,7 +15,7 @@ export interface ReleaseFacts {
   /** The attempts at the desired content that have failed. */
   readonly failed: FailedAttempts | undefined;
   readonly progress: ReleaseProgress;
-  /** Of what runs; undefined: nobody has asked for it, and there is none. */
+  /** The drift of what runs; undefined: nobody has asked for it, and there is none. */
   readonly drift?: DriftText | undefined;
 }
 
@@ -121,7 +121,7 @@ function chartText({ chartName = "", chartVersion = "" }: InventoryRevision): st
   return `${chartName}@${chartVersion}`;
 }
 
-/** Of a message on the hub, where ten thousand clusters may have one each. */
+/** The limit of a message on the hub, where ten thousand clusters may have one each. */
 const maxMessage = 512;
 
 function condition(

@@ -41,7 +41,7 @@ export function failurePolicy(
 
 /** The attempts at a content that have failed in a row, and that have changed the release. */
 export interface CountedFailures {
-  /** Of the last one. */
+  /** The action of the last one. */
   readonly action: AttemptedAction;
   readonly count: number;
   /** Absent: all were of `action`. */

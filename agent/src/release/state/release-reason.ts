@@ -30,9 +30,9 @@ export type ReleaseReason =
   | "Requested";
 
 export interface ReasonInputs {
-  /** Of what is desired; absent: nothing is to be upgraded. */
+  /** What is desired; absent: nothing is to be upgraded. */
   readonly desired: ReleaseParts | undefined;
-  /** Of the newest revision, if the agent entered them. */
+  /** What the agent entered for the newest revision. */
   readonly installed: ReleaseParts | undefined;
   /** The newest revision is one that the agent, or Helm for it, has rolled back to. */
   readonly isRolledBack: boolean;

@@ -16,7 +16,7 @@ export interface Desired {
   readonly tests?: "required" | "ignored" | undefined;
 }
 
-/** Of the tests of a revision. */
+/** What came of the tests of a revision. */
 export type TestResult = "passed" | "failed";
 
 /** The time until which the objects of a revision must be ready. */
@@ -52,7 +52,7 @@ export interface Observed {
   readonly interruptedRun: InterruptedRun | undefined;
   /** What the agent waits for. */
   readonly deadline: ReadinessDeadline | undefined;
-  /** Of a revision; undefined: they have not run. */
+  /** The tests of a revision; undefined: they have not run. */
   readonly testsOf: (record: ReleaseRecord) => TestResult | undefined;
   /** Undefined: its objects have no drift, or nothing is known of it. */
   readonly drift?: ObservedDrift | undefined;
@@ -112,7 +112,7 @@ export function determineState(desired: Desired, observed: Observed): ReleaseSta
   return settledState(latest, desired, observed);
 }
 
-/** Of a release that nothing changes now. */
+/** The settled state of a release that nothing changes now. */
 function settledState(
   record: ReleaseRecord,
   desired: Desired,

@@ -1,6 +1,6 @@
 /**
  * What a request of a user has come to, once its release is as desired. Pure. It is an answer to the request only if the objects
- * were compared after it was made: what a watch has not delivered yet is no reason to say that nothing has changed.
+ * were compared after it was made: what a watch has not delivered yet is not a reason to say that nothing has changed.
  */
 import type { ReleaseInfo, RequestResult } from "@flotilla/proto";
 import type { ReleaseKey } from "../../helm/index.ts";

@@ -26,7 +26,7 @@ export interface AssignmentRequest {
 }
 
 export interface WithdrawalOptions {
-  /** Of one that the agent had, by which an agent that has lost all its Secrets looks for the release first. */
+  /** The content that the agent had last, by which an agent that has lost all its Secrets looks for the release first. */
   readonly lost?: LostContent | undefined;
   /** The release stays installed. */
   readonly keepsRelease?: true | undefined;
@@ -46,7 +46,7 @@ export interface Intake {
   withdraw(deployment: DeploymentKey, options?: WithdrawalOptions): Promise<boolean>;
   /** All that the hub wants of this cluster has been assigned or withdrawn. */
   synced(): Promise<void>;
-  /** Of the stored cluster info. */
+  /** The digest of the stored cluster info. */
   clusterInfoDigest(): string | undefined;
   setClusterInfo(packed: Packed): Promise<boolean>;
   referencedObjects(): readonly ObservedObject[];

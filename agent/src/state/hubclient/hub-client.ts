@@ -99,7 +99,7 @@ function isLoopback(address: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(hostOf(address));
 }
 
-/** Of `host:port` or `[host]:port`. */
+/** The host of `host:port` or `[host]:port`. */
 function hostOf(address: string): string {
   return address.slice(0, address.lastIndexOf(":")).replace(/^\[|\]$/g, "");
 }

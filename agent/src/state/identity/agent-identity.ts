@@ -16,7 +16,7 @@ export interface AgentIdentity {
   readonly hubAddress: string;
   readonly hubId: string;
   readonly clientId: string;
-  /** Of the bootstrap Secret that it enrolled with; a Secret with another digest requests a new enrolment. */
+  /** The digest of the bootstrap Secret that it enrolled with; a Secret with another digest requests a new enrolment. */
   readonly bootstrapDigest: string;
   /** The Cluster on the hub. */
   readonly cluster: { readonly namespace: string; readonly name: string; readonly uid: string };
@@ -33,11 +33,11 @@ export interface StoredIdentity {
 export interface NextKey {
   /** PEM. Secret. */
   readonly keyPem: string;
-  /** Of the bootstrap Secret with which the hub requested a new key; with any other Secret the current key is used. */
+  /** The digest of the bootstrap Secret with which the hub requested a new key; with any other Secret the current key is used. */
   readonly bootstrapDigest: string;
 }
 
-/** Of a certificate, ms since 1970. */
+/** The validity of a certificate, ms since 1970. */
 export interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;

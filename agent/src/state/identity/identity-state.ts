@@ -83,7 +83,7 @@ export interface IdentityState {
   readonly isWriting: boolean;
   /** Failed passes in a row. */
   readonly failures: number;
-  /** Of the last pass; "" when it succeeded. */
+  /** The last error of the last pass; "" when it succeeded. */
   readonly lastError: string;
 }
 

@@ -29,7 +29,7 @@ export function succeeded(state: IdentityState, effects: readonly IdentityEffect
   return end({ ...state, failures: 0, lastError: "" }, [...effects, { kind: "wait", untilMs }]);
 }
 
-/** Of a pass. */
+/** The end of a pass. */
 export function end(state: IdentityState, effects: readonly IdentityEffect[]): Transition {
   const idle: IdentityState = { ...state, activity: { kind: "idle" } };
   return state.isStale ? and(wake(idle), ...effects) : { state: idle, effects };

@@ -97,7 +97,7 @@ const uninstallFlagsSchema = z.object({
 const releaseSchema = z.object({
   namespace: z.string(),
   name: z.string(),
-  /** Of the deployment that it was installed for. */
+  /** The UID of the deployment that it was installed for. */
   uid: z.string(),
   revisions: z.array(revisionSchema),
   /** How it is uninstalled if its assignment is lost. */
@@ -115,14 +115,14 @@ const runSchema = z.object({
   revision: z.number().int(),
   /** Helm creates another revision when it fails, to roll back. */
   rollsBack: z.boolean(),
-  /** Of the release that it installs, as in a revision. */
+  /** The digest of the release that it installs, as in a revision. */
   digest: z.string(),
   origin: z.string().optional(),
   chartDigest: z.string(),
   ...madeFromFields,
   /** Until its objects must be ready; absent: Helm itself waits, or nothing does. */
   readyUntilMs: z.number().optional(),
-  /** Of the revision, once it is deployed. */
+  /** The notes of the revision, once it is deployed. */
   notes: applyNotesSchema.optional(),
   /** Objects are patched by the client, so lists may have to be repaired afterwards. */
   isClientSide: z.boolean().optional(),
@@ -138,14 +138,14 @@ const failedAttemptsSchema = z.object({
   /** The release digest. */
   digest: z.string(),
   action: z.enum(["install", "upgrade"]),
-  /** Of those that have changed the release; 0 if none has. */
+  /** How many have changed the release; 0 if none has. */
   count: z.number().int(),
   /** The same by action; absent in inventories of agents before 0.4.0, where all were of `action`. */
   counts: z.object({ install: z.number().int(), upgrade: z.number().int() }).optional(),
-  /** Of the last one. */
+  /** The reason of the last one. */
   reason: z.enum(["InstallFailed", "UpgradeFailed", "TestFailed"]),
   message: z.string(),
-  /** Of the error. */
+  /** The code of the error. */
   code: z.string(),
   /** What the last one has left was rolled back or uninstalled; with an error if that failed. `more`: the end of its message. */
   remediation: z
@@ -221,7 +221,7 @@ export type InventoryRequest = Readonly<z.infer<typeof requestSchema>>;
 
 const documentSchema = z.object({
   deployment: z.string(),
-  /** Of the deployment that the agent has begun to install. It stays until the withdrawal, whatever becomes of the releases. */
+  /** The UID of the deployment that the agent has begun to install. It stays until the withdrawal, whatever happens to the releases. */
   uid: z.string().optional(),
   releases: z.array(releaseSchema),
   /** Downstream resources. */

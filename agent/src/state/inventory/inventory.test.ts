@@ -194,7 +194,7 @@ describe("the inventory", () => {
     assert.deepEqual((await restarted()).attempts.runOf("web"), run);
   });
 
-  test("knows a deployment from its first run until it is withdrawn, whatever becomes of its release", async () => {
+  test("knows a deployment from its first run until it is withdrawn, whatever happens to its release", async () => {
     const { parts, inventory, attempts, restarted } = await setUp();
     assert.equal(inventory.knows(owner), false);
 

@@ -10,7 +10,7 @@ import { clusterInfoSecret, clusterInfoSelector, packedIn } from "./referenced-s
 export interface ClusterInfoStore {
   /** Reads the stored cluster info. Must be called once, before all other methods. */
   load(): Promise<void>;
-  /** Of what is stored; `undefined` if that is not the last version that was received. */
+  /** The digest of what is stored; `undefined` if that is not the last version that was received. */
   readonly digest: string | undefined;
   /** `undefined` before it was received. */
   get(): ClusterInfo | undefined;

@@ -19,7 +19,7 @@ export const clusterInfoSelector = `${clusterInfoLabel}=true`;
 const annotations = {
   /** The key of a referenced object. */
   object: "flotilla.dev/referenced-object",
-  /** Of the packed bytes. */
+  /** The digest of the packed bytes. */
   digest: "flotilla.dev/digest",
   /** The hub does not have the object any more; the data is the last version that it had. */
   missing: "flotilla.dev/gone",

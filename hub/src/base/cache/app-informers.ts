@@ -1,4 +1,4 @@
-/** The caches of apps by kind, for whoever treats all kinds alike. */
+/** The caches of apps by kind, for code that treats all kinds alike. */
 import type { Bundle, HelmOp } from "@flotilla/shared/api";
 import type { AppKind } from "@flotilla/shared/api/apps";
 import type { HelmRelease } from "@flotilla/shared/flux";

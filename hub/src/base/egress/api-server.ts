@@ -4,7 +4,7 @@ import type { EndpointSlice, Service } from "@flotilla/shared/kube/objects";
 import type { Endpoint } from "@flotilla/shared/source/transport";
 
 export interface ApiServerObjects {
-  /** Of the kubeconfig. */
+  /** The server of the kubeconfig. */
   readonly server: string;
   readonly services: readonly Service[];
   readonly slices: readonly EndpointSlice[];

@@ -16,9 +16,9 @@ import type { EgressConfig } from "../../config.ts";
 import { apiServerEndpoints } from "./api-server.ts";
 
 export interface HubEgress {
-  /** Of sources, and of whatever else tenants have the hub ask. */
+  /** Where sources may be, and whatever else tenants have the hub ask. */
   readonly charts: EgressPolicy;
-  /** Of Providers. */
+  /** Where Providers may be. */
   readonly notifications: EgressPolicy;
   /** The ports that this process listens on. To be filled as they are opened. */
   readonly ownPorts: number[];
@@ -28,7 +28,7 @@ export interface HubEgress {
 
 export interface HubEgressDeps {
   readonly config: EgressConfig;
-  /** Of the kubeconfig. */
+  /** The server of the kubeconfig. */
   readonly server: string;
   readonly rest: KubeRest;
   /** `host:port` of each replica that has said it. */

@@ -30,7 +30,7 @@ const shortText = 8 * 1024;
 const maxReplyBytes = MiB;
 const maxReaders = 2;
 const timeoutMs = 30_000;
-/** Of long ones: every reconcile reads them. */
+/** The cache size of long ones: every reconcile reads them. */
 const cacheSize = 256;
 
 export function createChartReader(

@@ -2,9 +2,9 @@
 import * as z from "zod";
 
 const taskSchema = z.object({
-  /** Of Chart.yaml. */
+  /** The chart of Chart.yaml. */
   chart: z.string(),
-  /** Of requirements.yaml, where the chart has one. */
+  /** The requirements of requirements.yaml, where the chart has one. */
   requirements: z.string().exactOptional(),
 });
 

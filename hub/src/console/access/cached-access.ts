@@ -1,6 +1,6 @@
 /**
  * Answers of the API server about tokens and rights, cached briefly: a page needs the same ones again and again. All reviews are
- * requests of the hub's own user, so they are few at a time, and fair between users: whoever may see nothing causes the most.
+ * requests of the hub's own user, so they are few at a time, and fair between users: one who may see nothing causes the most.
  */
 import { createHash } from "node:crypto";
 import { createFreshCache } from "@flotilla/shared/cache";
@@ -34,7 +34,7 @@ const maxAnswers = 50_000;
 const maxTokenReviews = 8;
 /** Reviews of rights in progress, and those of one user. */
 const reviewPlaces = { capacity: 16, share: 4 };
-/** Of one user, those that `mayIfAsked` causes: a page of a thousand namespaces at once, then all of them again in a minute. */
+/** The reviews for one user that `mayIfAsked` causes: a page of a thousand namespaces at once, then all of them again in a minute. */
 const reviewRate = { burst: 2_000, perSecond: 100 };
 
 export function createAccess(rest: Reviewer, clock: Clock): Access {
@@ -86,7 +86,7 @@ export function keyOfUser({ extra, ...user }: User): string {
 /** Another one for each token of a ServiceAccount. */
 const credentialId = "authentication.kubernetes.io/credential-id";
 
-/** Of whom it is, with whatever token: what a user may do at once is for all of them. */
+/** Identifies the user, whatever the token: what a user may do at once is for all of them. */
 export function callerOf({ username, uid }: User): string {
   return digestOf(JSON.stringify([username, uid]));
 }

@@ -37,7 +37,7 @@ export interface ChangeStreams {
 
 export interface ChangeStreamsDeps {
   readonly view: Pick<FleetView, "position" | "changesSince" | "onChange">;
-  /** Of this process: another one has other positions. */
+  /** The epoch of this process: another one has other positions. */
   readonly epoch: string;
   readonly clock: Clock;
 }
@@ -46,7 +46,7 @@ export interface ChangeStreamsDeps {
 const batchMs = 250;
 /** Between two reviews of the rights of a viewer, whose answers may come from a cache. */
 const reviewMs = 10_000;
-/** Of one user: tabs, and those that browsers have not closed yet. */
+/** The limit of one user: tabs, and those that browsers have not closed yet. */
 export const maxStreams = 50;
 
 interface Stream {

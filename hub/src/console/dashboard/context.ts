@@ -7,7 +7,7 @@ import type { Session } from "../session/sessions.ts";
 export interface Env {
   readonly Bindings: HttpBindings;
   readonly Variables: {
-    /** Of a request that is not public. */
+    /** The session of a request that is not public. */
     session: Session;
     scope: Scope;
   };

@@ -28,7 +28,7 @@ export interface SessionRoutesDeps {
   readonly log: Log;
 }
 
-/** Of one address. */
+/** The logins of one address. */
 export const logins = { perSecond: 1 / 6, burst: 10 };
 
 export function sessionRoutes(api: Api, deps: SessionRoutesDeps): void {

@@ -4,7 +4,7 @@
  */
 
 export interface ChangeLog {
-  /** Of the last change; 0 before the first. */
+  /** The position of the last change; 0 before the first. */
   readonly position: number;
   changed(entity: string): void;
   /** Undefined if the log does not go back to `position`: the reader has to read everything again. */

@@ -73,7 +73,7 @@ export interface FleetDetails {
 
 export interface FleetDetailsDeps extends FleetViewDeps {
   readonly groups: { readonly store: Pick<Store<ClusterGroup>, "byIndex"> };
-  /** Of the hub. */
+  /** The version of the hub. */
   readonly version: string;
 }
 

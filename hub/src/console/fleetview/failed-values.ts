@@ -44,7 +44,7 @@ function optionsOf(spec: Bundle["spec"]): readonly BundleDeploymentOptions[] {
   return targets.length === 0 ? [spec] : targets.map((target) => mergeOptions(spec, target));
 }
 
-/** Of a HelmRelease. */
+/** The objects that the values of a HelmRelease are read from. */
 function hubValuesOf({ helmOpOptions }: Bundle["spec"]): readonly ValuesRef[] {
   return (helmOpOptions?.origin?.valuesFrom ?? [])
     .filter(({ optional }) => optional !== true)

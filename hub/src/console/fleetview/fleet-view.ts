@@ -47,7 +47,7 @@ export interface FleetViewDeps {
 }
 
 export interface FleetView {
-  /** Of the last change. */
+  /** The position of the last change. */
   readonly position: number;
   fleet(scope: Scope): Omit<Fleet, "position" | "now">;
   /** Undefined if `position` is too old: the reader has to read the fleet again. */
@@ -80,7 +80,7 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     return { deployment, bundle, cluster };
   }
 
-  /** Of a pending uninstall without its Bundle, too: it has no row, but the page of its cluster shows it. */
+  /** Also for a pending uninstall without its Bundle: it has no row, but the page of its cluster shows it. */
   function releaseChanged({ deployment, ...release }: ReturnType<typeof place>): void {
     const bundle = bundles.store.get(release.bundle);
     const app = bundle === undefined ? appRefOfDeployment(deployment) : appRefOf(bundle);

@@ -13,7 +13,7 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 
 export interface Cell {
   readonly state: ReleaseState;
-  /** Of the installed chart; "" where none is. */
+  /** The version of the installed chart; "" where none is. */
   readonly version: string;
 }
 

@@ -4,7 +4,7 @@ import type { SourceKind, SourceState } from "@flotilla/shared/dashboard";
 import { describe, test } from "vitest";
 import { type AnySource, sourceOf } from "./source-of.ts";
 
-/** Of generation 2; `observedGeneration`: of its condition Ready. */
+/** One of generation 2; `observedGeneration`: that of its condition Ready. */
 function aSource(
   ready: Condition["status"] | undefined,
   { observedGeneration = 2, spec = {} }: { observedGeneration?: number; spec?: object } = {},

@@ -56,7 +56,7 @@ export function sourceOf(kind: SourceKind, source: AnySource): FleetSource {
   };
 }
 
-/** Of a HelmChart: the source that it is made from, which is of the same namespace. */
+/** The origin of a HelmChart: the source that it is made from, which is of the same namespace. */
 function originOf({ metadata, spec }: AnySource): Pick<FleetSource, "source"> {
   const kind = sourceKinds.find((each) => each === spec?.sourceRef?.kind);
   const { namespace = "" } = metadata;

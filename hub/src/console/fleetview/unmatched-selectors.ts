@@ -16,18 +16,18 @@ const maxSelectors = 500;
 const longestSelector = 1_000;
 
 export interface UnmatchedSelectors {
-  /** Of a Bundle, as `kubectl get -l` has them. */
+  /** The selectors of a Bundle, as `kubectl get -l` has them. */
   of(bundle: Bundle): readonly string[];
   /** A Bundle was created, changed or, if undefined, deleted. Returns the other Bundles of which `of` may return something else now. */
   changed(key: ObjectKey, bundle: Bundle | undefined): readonly ObjectKey[];
 }
 
-/** Of a selector: whether it has a match needs no more, and a tenant's five hundred may each match ten thousand Bundles. */
+/** The limit of a selector: whether it has a match needs no more, and a tenant's five hundred may each match ten thousand Bundles. */
 const maxMatches = 16;
 
 interface Tracked {
   readonly selector: LabelSelector;
-  /** Of the clusters. */
+  /** The namespace of the clusters. */
   readonly namespace: string;
   /** The first ones. */
   readonly matches: Set<ObjectKey>;

@@ -56,7 +56,7 @@ function answerOf({
   return oneLine(text === "" ? error : `${error}: ${text}`);
 }
 
-/** Of the library's own checks. Other causes may quote what the provider has sent. */
+/** The reason of the library's own checks. Other causes may quote what the provider has sent. */
 function reasonOf(cause: unknown): string {
   const isCheck = cause instanceof Error && cause.name === "OperationProcessingError";
   return isCheck ? `: ${oneLine(cause.message)}` : "";

@@ -14,7 +14,7 @@ export interface ProviderFetchDeps {
 }
 
 const timeoutMs = 10_000;
-/** Of a document, a set of keys or a token. */
+/** The limit of a document, a set of keys or a token. */
 const maxBytes = 512 * 1024;
 const errorKind = hubErrors.OIDC_UNAVAILABLE;
 /** What the library reads. */

@@ -5,7 +5,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 export interface SessionKey {
-  /** Of no other key: it is in each text that was encrypted with it. */
+  /** No other key has it: it is in each text that was encrypted with it. */
   readonly id: string;
   /** 32 bytes. */
   readonly key: Uint8Array;

@@ -19,7 +19,7 @@ import { newestKey, type SessionKeys } from "./session-keys.ts";
 /** As whom the hub sends requests for the user to its API server. */
 export type Credentials =
   | { readonly kind: "token"; readonly token: string }
-  /** Of OIDC: the hub impersonates the user. */
+  /** A login with OIDC: the hub impersonates the user. */
   | ({ readonly kind: "impersonation" } & Identity);
 
 export interface Session {
@@ -39,7 +39,7 @@ export interface NewSession {
 export interface Sessions {
   /** Throws LOGIN_FAILED, SESSION_TOO_LARGE and REVIEW_FAILED. */
   login(token: string): Promise<NewSession>;
-  /** Of a user whom an identity provider has authenticated. Throws IDENTITY_REJECTED and SESSION_TOO_LARGE. */
+  /** For a user whom an identity provider has authenticated. Throws IDENTITY_REJECTED and SESSION_TOO_LARGE. */
   loginAs(identity: Identity, expiresAtMs: number): Promise<NewSession>;
   /** The session of a request by its header Cookie; undefined if there is none that is valid now. Throws REVIEW_FAILED. */
   read(cookie: string | undefined): Promise<Session | undefined>;

@@ -40,7 +40,7 @@ export interface DeliveryDeps {
   readonly providers: Pick<Store<Provider>, "get">;
   readonly rest: Pick<KubeRest, "get">;
   readonly send: SendEvent;
-  /** Of the Secrets of Providers. */
+  /** Reads the headers in the Secrets of Providers. */
   readonly parseHeaders?: ParseHeaders;
   /** For failures, on the Alerts. */
   readonly events: EventRecorder;
@@ -55,7 +55,7 @@ export const longestAgeMs = 6 * 60 * 60_000;
 /** After the retries that Flux makes. */
 const backoff = { firstMs: 15_000, longestMs: 5 * 60_000 };
 
-/** Of one provider. */
+/** The rate of one provider. */
 const rate = { burst: 50, perSecond: 5 };
 const maxBuckets = 1_000;
 

@@ -32,7 +32,7 @@ export interface FluxEvent {
 export interface ObservedEvent {
   /** Its metadata is that of the controller. */
   readonly event: FluxEvent;
-  /** Of the object. */
+  /** The labels of the object. */
   readonly labels: Readonly<Record<string, string>>;
   /** From the annotations of the object. */
   readonly annotated: Readonly<Record<string, string>>;

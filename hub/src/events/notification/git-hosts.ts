@@ -55,7 +55,7 @@ export const github = commitStatus(githubHost);
 export const gitlab = commitStatus(gitlabHost);
 export const gitea = commitStatus(giteaHost);
 
-/** Of a repository `OWNER/NAME`. `stateKey`: the name of the state in a list of statuses. */
+/** Requests as GitHub has them, about a repository `OWNER/NAME`. `stateKey`: the name of the state in a list of statuses. */
 function requestsAsGithub(
   status: CommitStatus,
   address: URL,

@@ -14,7 +14,7 @@ export interface NamespaceBudgets {
   begin(): EventBudgets;
 }
 
-/** Of one event. */
+/** What one event may use. */
 export interface EventBudgets {
   /** The same for all calls with a namespace. */
   of(namespace: string): PatternBudget;

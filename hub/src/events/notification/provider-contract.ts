@@ -10,7 +10,7 @@ export interface ProviderSettings {
   /** The password of the Secret. */
   readonly password: string;
   readonly token: string;
-  /** Of the Secret's key `headers`. */
+  /** The headers of the Secret's key `headers`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The UID of the Provider. */
   readonly uid: string;

@@ -14,7 +14,7 @@ import {
 } from "./provider-types.ts";
 
 export interface ProviderSecrets {
-  /** Of `secretRef`. */
+  /** The secret of `secretRef`. */
   readonly secret?: Secret | undefined;
   readonly certSecret?: Secret | undefined;
   readonly proxySecret?: Secret | undefined;
@@ -92,7 +92,7 @@ function parseAddress(text: string): URL | string {
 /** The headers, or a sentence: what is invalid. */
 export type ParseHeaders = (text: string) => Readonly<Record<string, string>> | string;
 
-/** Of a key of Secrets: a server accepts no more in a request. */
+/** The limit of a key of Secrets: a server accepts no more in a request. */
 const maxHeadersBytes = 16 * 1024;
 /** Texts whose headers are kept. */
 const headersCacheSize = 64;

@@ -1,7 +1,7 @@
 /**
  * Sends the requests of one event, over the connections of chart sources and under the same egress policy: tenants name the
  * addresses. Texts about failures name the host only: the path of an address is often a secret, and what an internal service
- * answers is nobody's business.
+ * answers is not shown.
  */
 import { STATUS_CODES } from "node:http";
 import { messageOf } from "@flotilla/shared/errors";
@@ -142,7 +142,7 @@ function isRetried(status: number, { isOfCommit }: Sending): boolean {
   );
 }
 
-/** Of a longer body only its start. */
+/** For a longer body only its start. */
 async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -25,12 +25,12 @@ export interface ReleaseStatus {
   readonly summary?: BundleSummary | undefined;
   readonly lastSuccess?: LastSuccess | undefined;
   readonly lastResults?: LastResults | undefined;
-  /** Of the chart. */
+  /** The version of the chart. */
   readonly version?: string | undefined;
   readonly appVersion?: string | undefined;
-  /** Of the chart's artifact in a registry. */
+  /** The OCI digest of the chart's artifact in a registry. */
   readonly ociDigest?: string | undefined;
-  /** Of the Git repository that the chart is from. */
+  /** The origin revision of the Git repository that the chart is from. */
   readonly originRevision?: string | undefined;
 }
 
@@ -173,13 +173,13 @@ function failureEvent(
   };
 }
 
-/** Of a failure before Helm ran; as in Flux where one release has failed for good, such as `ValuesError`. */
+/** The reason of a failure before Helm ran; as in Flux where one release has failed for good, such as `ValuesError`. */
 function stalledReason(status: ReleaseStatus): string {
   const stalled = conditionOf(status, "Stalled");
   return (stalled?.status === "True" && stalled.reason) || "ReconciliationFailed";
 }
 
-/** Of a sentence: an event has 1,024 bytes, and the clusters are to be named, too. */
+/** The limit of a sentence: an event has 1,024 bytes, and the clusters are to be named, too. */
 const mostOfSentence = 700;
 
 /**
@@ -196,7 +196,7 @@ function failureText(summary: Partial<BundleSummary>, failure: LastResults["fail
   return `${cutText(`${failure.cluster}: ${failure.message}`, mostOfSentence)}; ${clusters}`;
 }
 
-/** Of an object that is being deleted. */
+/** For an object that is being deleted. */
 function uninstallEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,

@@ -24,7 +24,7 @@ export interface ReceiversDeps extends ReferenceRules {
   readonly rest: KubeRest;
   readonly receivers: Pick<Informer<FluxReceiver>, "store">;
   readonly objects: Pick<WorkspaceObjects, "known">;
-  /** Of the tokens of Google Pub/Sub, `https://…`. */
+  /** The issuer of the tokens of Google Pub/Sub, `https://…`. */
   readonly issuer: string;
   readonly userAgent: string;
   readonly egress: EgressPolicy;

@@ -15,14 +15,14 @@ import { invalidResource, type ReferenceRules, type TargetSelection } from "./ta
 export type ReadResources = (receiver: Receiver, selection: TargetSelection) => Promise<void>;
 
 const mebibyte = 1024 * 1024;
-/** Of all calls, in bytes of JSON, until the objects are judged. */
+/** The budget of all calls, in bytes of JSON, until the objects are judged. */
 const budget = { capacity: 64 * mebibyte, share: 32 * mebibyte };
 /** The last page has less than this of the largest objects that etcd stores, 1.5 MiB. */
 const pageBytes = 8 * mebibyte;
 /** A page that is too large is read with fewer objects. */
 const pageSizes = [500, 50, 5];
 const objectBytes = 2 * mebibyte;
-/** Of one list. Receivers select 5,000 objects at most. */
+/** The limit of one list. Receivers select 5,000 objects at most. */
 const mostListed = 50_000;
 
 /** What is read once, for all entries that name it. */

@@ -2,7 +2,7 @@
  * The webhooks of Receivers, which every replica answers. A call is accepted by what its type of sender proves; it requests
  * reconciles of the objects that its Receiver names, and does nothing else. The token of an accepted call is compared with its
  * Secret once more, so that one that was replaced is invalid at once. Answers have no body, as in Flux: it would be read by
- * whoever calls.
+ * no matter who calls.
  */
 import { createFairPool, createKeyedRateLimiter } from "@flotilla/shared/concurrency";
 import { findCondition } from "@flotilla/shared/conditions";
@@ -66,7 +66,7 @@ export interface ReceiverServer {
   admit(caller: ReceiverCaller): Promise<ReceiverAdmission>;
 }
 
-/** Of a Receiver, by callers that were accepted. */
+/** The calls per second of a Receiver, by callers that were accepted. */
 const callsPerSecond = 10;
 const callsAtOnce = 50;
 /** Bodies that are being read; 96 MiB at worst. */

@@ -30,7 +30,7 @@ export interface ReceiverReconcilerDeps extends ReferenceRules {
 }
 
 const defaultIntervalMs = 10 * 60_000;
-/** Reading memory costs nothing, so an interval of nothing is no reason to do so all the time. */
+/** Reading memory costs nothing, so an interval of nothing is not a reason to do so all the time. */
 const shortestIntervalMs = 1_000;
 
 export function receiverReconciler(deps: ReceiverReconcilerDeps): Reconcile {

@@ -11,7 +11,7 @@ export type Payload =
   | { readonly kind: "payload"; readonly value: unknown }
   /** The sender is to be rejected. `why`: for the log. */
   | { readonly kind: "rejected"; readonly why: string }
-  /** Of a sender whose bodies may be anything, while the filters need JSON. */
+  /** The bodies of its sender may be anything, while the filters need JSON. */
   | { readonly kind: "invalid"; readonly why: string };
 
 /** Types whose bodies are JSON, whatever their content type. */

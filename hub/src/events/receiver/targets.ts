@@ -32,7 +32,7 @@ export interface ReferenceRules {
   readonly crossNamespace: boolean;
 }
 
-/** Of one call. */
+/** The limit of one call. */
 export const mostTargets = 5_000;
 
 /** Why a resource is never triggered, for people; undefined when it is. */

@@ -25,7 +25,7 @@ export type Push =
   | { readonly kind: "nothing" }
   | { readonly kind: "invalid" };
 
-/** Of one call. A registry sends one for each push, and several after an outage. */
+/** The limit of one call. A registry sends one for each push, and several after an outage. */
 const mostEvents = 1_000;
 
 const distributionSchema = z.object({

@@ -85,7 +85,7 @@ export function isUrgentCluster(before: ClusterStatus | undefined, after: Cluste
   );
 }
 
-/** Of a Cluster whose namespace would be another one's. */
+/** The status of a Cluster whose namespace would be another one's. */
 function takenStatus(
   { metadata }: Cluster,
   before: ClusterStatus,
@@ -109,7 +109,7 @@ function takenStatus(
   return { ...before, conditions };
 }
 
-/** Of a Cluster that another system manages: the rest of its status stays as it is. */
+/** The status of a Cluster that another system manages: the rest of its status stays as it is. */
 export function managedElsewhereStatus(cluster: Cluster, now: string): ClusterStatus {
   const { status: before = {}, metadata } = cluster;
   const why = {

@@ -24,7 +24,7 @@ export const localToken: ClusterRegistrationToken = {
 export type BootstrapStep =
   | { readonly kind: "none" }
   | { readonly kind: "create"; readonly secret: Secret }
-  /** Of an earlier token, or with an earlier address of the hub. */
+  /** It is one of an earlier token, or with an earlier address of the hub. */
   | { readonly kind: "recreate"; readonly secret: Secret; readonly uid: string | undefined }
   /** Somebody else has made it, who enrols the cluster by hand. */
   | { readonly kind: "foreign" };

@@ -84,7 +84,7 @@ export function retryingStatus(
 }
 
 export interface Retrying {
-  /** Of the attempt, in ms since 1970. */
+  /** The start of the attempt, in ms since 1970. */
   readonly startedAtMs: number;
   readonly remarks: readonly string[];
   /** RFC 3339. */

@@ -32,7 +32,7 @@ export interface HelmOpInputs {
   readonly summary: BundleSummary;
   readonly aggregate: Aggregate;
   readonly offline: OfflineClusters;
-  /** Of its releases. */
+  /** The conditions of its releases. */
   readonly conditions: readonly NewCondition[];
   /** Stalled=True, when none of its releases that failed is tried again by itself. */
   readonly stalled?: NewCondition | undefined;

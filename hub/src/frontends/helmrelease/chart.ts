@@ -16,7 +16,7 @@ export interface ChartSourceRef extends Required<ObjectRef> {
 
 /** What a source of charts has now. */
 export interface ReleaseChart {
-  /** Of Bundle.spec.helm, by which its pin is found. */
+  /** As in Bundle.spec.helm: its pin is found by it. */
   readonly repo: string;
   readonly chart: string;
   readonly pin: Pin;
@@ -24,7 +24,7 @@ export interface ReleaseChart {
   readonly provenance?: readonly SourceProvenance[] | undefined;
   readonly access: SourceAccess;
   readonly included?: readonly SourceAccess[] | undefined;
-  /** Of the repositories that the chart has dependencies from, where access to them needs anything. */
+  /** Access to the repositories that the chart has dependencies from, where access to them needs anything. */
   readonly dependencies?: readonly SourceAccess[] | undefined;
   /** The addresses of all of them. */
   readonly repositories?: readonly string[] | undefined;

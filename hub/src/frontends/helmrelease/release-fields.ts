@@ -4,7 +4,7 @@ import { findCondition } from "@flotilla/shared/conditions";
 import type { HelmReleaseStatus, ReleaseSnapshot } from "@flotilla/shared/flux";
 import { inventoryOf } from "./inventory.ts";
 
-/** Of a HelmRelease with several clusters: `status.clusters` describes their releases. */
+/** The status of a HelmRelease with several clusters: `status.clusters` describes their releases. */
 export function withoutReleaseFields({
   history: _history,
   storageNamespace: _namespace,
@@ -51,7 +51,7 @@ export function withReleaseFields(
   };
 }
 
-/** Of an attempt that has failed, perhaps before there was a revision of it. */
+/** The action of an attempt that has failed, perhaps before there was a revision of it. */
 function attemptedAction(status: BundleDeployment["status"]): "install" | "upgrade" | undefined {
   switch (findCondition(status?.conditions, "Released")?.reason) {
     case "InstallFailed":

@@ -18,7 +18,7 @@ export interface SecretSource {
   readonly accessFrom?: AccessFrom | undefined;
 }
 
-/** Of the namespace of a HelmRelease. The API server sets `kubernetes.io/metadata.name`. */
+/** The labels of the namespace of a HelmRelease. The API server sets `kubernetes.io/metadata.name`. */
 export type NamespaceLabels = Readonly<Record<string, string>>;
 
 /** The first source that does not share its Secrets with the namespace; undefined: all do, or are of the namespace. */

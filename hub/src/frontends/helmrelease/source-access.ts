@@ -105,7 +105,7 @@ export function accessOf(
   }
 }
 
-/** Of the repositories that a GitRepository includes, in their order. */
+/** The repositories that a GitRepository includes, in their order. */
 export function includedOf(
   flux: FluxSources,
   namespace: string,
@@ -118,7 +118,7 @@ export function includedOf(
 }
 
 /**
- * Of the HelmRepositories of a namespace at the addresses of dependencies, as in source-controller. Those without a HelmRepository are
+ * Access by the HelmRepositories of a namespace at the addresses of dependencies, as in source-controller. Those without a HelmRepository are
  * accessed without credentials.
  */
 export function dependenciesOf(

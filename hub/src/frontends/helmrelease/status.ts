@@ -34,7 +34,7 @@ export interface HelmReleaseInputs {
   readonly bundle: Bundle | undefined;
   readonly summary: BundleSummary;
   readonly offline: OfflineClusters;
-  /** Of its releases in all clusters. */
+  /** The conditions of its releases in all clusters. */
   readonly conditions: readonly NewCondition[];
   /** Stalled=True, when none of its releases that failed is tried again by itself. */
   readonly stalled?: NewCondition | undefined;
@@ -45,7 +45,7 @@ export interface HelmReleaseInputs {
   readonly differing?: string | undefined;
   /** The deployments that need attention most, at most as many as are shown. */
   readonly deployments: readonly BundleDeployment[];
-  /** Of a deployment. */
+  /** The cluster of a deployment. */
   readonly clusterOf: (deployment: BundleDeployment) => ReleaseCluster;
   /** RFC 3339. */
   readonly now: string;
@@ -244,7 +244,7 @@ const unpreparedReasons: ReadonlyMap<string, string> = new Map([
   [valuesError, "ValuesError"],
 ]);
 
-/** Of Stalled. */
+/** The stalled inputs of Stalled. */
 const stalledInputs: ReadonlySet<string> = new Set([
   "ValuesError",
   "AccessDenied",

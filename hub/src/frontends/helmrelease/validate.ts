@@ -77,7 +77,7 @@ function waitProblem({ waitStrategy }: HelmReleaseSpec): string | undefined {
     : undefined;
 }
 
-/** Of newer versions of Flux; our schema keeps it as an unknown field. */
+/** The field is one of newer versions of Flux; our schema keeps it as an unknown field. */
 function postRenderProblem(spec: HelmReleaseSpec): string | undefined {
   const strategy: unknown = Reflect.get(spec, "postRenderStrategy");
   return strategy === undefined || strategy === "combined"

@@ -42,7 +42,7 @@ export interface AgentServerOptions {
   readonly version: string;
   /** DNS names and IP addresses by which agents reach the port. */
   readonly servingNames: readonly string[];
-  /** Of agents' certificates; default 24 h. */
+  /** The lifetime of agents' certificates; default 24 h. */
   readonly certificateLifetimeMs?: number;
   /** How long agents get to reconnect after a start before they count as offline; default 60 s. */
   readonly presenceGraceMs?: number;

@@ -28,7 +28,7 @@ import { createEventLoopQueue } from "./event-loop-queue.ts";
 import type { AgentPort } from "./port.ts";
 
 /**
- * Of one agent at the same time, over all its connections: its stream, a renewal, and streams that were cut off without the hub
+ * The calls of one agent at the same time, over all its connections: its stream, a renewal, and streams that were cut off without the hub
  * having noticed. What an unread stream buffers stays until its connection ends.
  */
 const maxCallsPerAgent = 16;

@@ -31,7 +31,7 @@ export interface EnrolmentAdmissionDeps extends Rejecting {
 /** Incomplete calls. With `maxBytes` for each, 128 MiB at worst; as many as may enrol at once (enrolment.ts). */
 const limits = { capacity: 500, keepMs: 1_000 };
 const timeoutMs = 10_000;
-/** Of the connection, until the message is complete. */
+/** The limit of the connection, until the message is complete. */
 const maxBytes = 256 * 1024;
 const checkMs = 100;
 /** For the peer to read its answer, before the connection is closed. */

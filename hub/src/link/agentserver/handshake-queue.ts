@@ -59,13 +59,13 @@ interface Begun {
   weight: number;
 }
 
-/** Of a handshake on which no agent has authenticated as yet. */
+/** The unknown weight of a handshake on which no agent has authenticated as yet. */
 const unknownWeight = 1;
 /** One agent stands for ten others behind its address: after a restart, thousands have authenticated after a few round trips. */
 const agentWeight = -10;
-/** Of the timer for the next tokens. */
+/** The step of the timer for the next tokens. */
 const stepMs = 20;
-/** Of handshakes that are remembered; the rate allows fewer, except of agents. */
+/** The limit of handshakes that are remembered; the rate allows fewer, except of agents. */
 const maxRemembered = 50_000;
 
 export function createHandshakeQueue(

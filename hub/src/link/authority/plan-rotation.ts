@@ -116,7 +116,7 @@ export function takeStep(
   }
 }
 
-/** Of a certificate, ms since 1970. */
+/** The validity of a certificate, ms since 1970. */
 export function validityOf(certificatePem: string): {
   readonly notBefore: number;
   readonly notAfter: number;

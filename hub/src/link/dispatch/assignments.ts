@@ -13,7 +13,7 @@ import { type DispatchStep, inventoryAfter, planDeployment } from "./plan.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface AssignmentsDeps {
-  /** Of the stream. */
+  /** The protocol version of the stream. */
   readonly protocolVersion: number;
   /** What the agent has, by its Hello. */
   readonly inventory: readonly ObservedDeployment[];

@@ -5,7 +5,7 @@
 import type { SourceDigest } from "@flotilla/proto";
 import type { BundleDeployment } from "@flotilla/shared/api";
 
-/** Of one Bundle: usually there is one. */
+/** The limit of one Bundle: usually there is one. */
 const mostSources = 8;
 
 /**

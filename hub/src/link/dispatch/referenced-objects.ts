@@ -25,7 +25,7 @@ import {
 export interface ReferencedObjectsDeps {
   /** What the agent has, by its Hello. */
   readonly inventory: readonly ObservedObject[];
-  /** Of the cluster info that the agent has. */
+  /** The digest of the cluster info that the agent has. */
   readonly clusterInfoDigest: string | undefined;
   /** All BundleDeployments of the cluster, those being deleted included. */
   readonly deployments: () => readonly BundleDeployment[];

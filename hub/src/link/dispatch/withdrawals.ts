@@ -17,7 +17,7 @@ export interface WithdrawalsDeps {
 }
 
 export interface Withdrawals {
-  /** Of the deployment with this UID, which was seen to be deleted. Rejects when the Cluster cannot be read. */
+  /** For the deployment with this UID, which was seen to be deleted. Rejects when the Cluster cannot be read. */
   mayBeSent(uid: string): Promise<boolean>;
 }
 

@@ -23,7 +23,7 @@ export interface AuthorizationDeps {
 }
 
 export interface EnrolmentAuthorization {
-  /** Of the Cluster. */
+  /** The namespace of the Cluster. */
   readonly namespace: string;
   /** `undefined` where the key alone authorizes the enrolment. */
   readonly token: TokenTerms | undefined;
@@ -88,7 +88,7 @@ export function createStoredTokens(
     const ref = { namespace, name: tokenStatus?.secretName ?? name };
     const token = rest
       .get(secrets, ref)
-      // Whoever made another one knows its value.
+      // Who made another one knows its value.
       .then((secret) => (secret && isWrittenByHub(secret, registration) ? tokenIn(secret) : ""));
     known.set(uid, { readAt: clock.monotonic(), token });
     token.catch(() => known.delete(uid));

@@ -35,7 +35,7 @@ export type RejectionReason =
 
 export interface ChoiceInputs {
   readonly clientId: string;
-  /** Of the key that signed the request. */
+  /** The fingerprint of the key that signed the request. */
   readonly fingerprint: string;
   readonly clusterName: string | undefined;
   /** `undefined` where the key alone authorizes the enrolment. */

@@ -38,13 +38,13 @@ export interface Enrolment {
   renew(identity: ClusterIdentity, certificateRequest: Uint8Array): Promise<IssuedCertificate>;
 }
 
-/** Of all enrolments: a hub with two cores issues more certificates a second and has time left for other work. */
+/** The all limit of all enrolments: a hub with two cores issues more certificates a second and has time left for other work. */
 const allLimit = { perSecond: 50, burst: 500, maxKeys: 1 };
-/** Of one sender, so that others get their share. */
+/** The sender limit of one sender, so that others get their share. */
 const senderLimit = { perSecond: 40, burst: 400 };
-/** Of one client, which enrols once, or again after a crash. */
+/** The client limit of one client, which enrols once, or again after a crash. */
 const clientLimit = { perSecond: 1 / 5, burst: 10 };
-/** Of one agent, which renews every few hours; short-lived certificates of tests need more. */
+/** The renewal limit of one agent, which renews every few hours; short-lived certificates of tests need more. */
 const renewalLimit = { perSecond: 1, burst: 10 };
 /** Limits log lines about one sender, which could send any number of new client ids. */
 const senderLogLimit = { perSecond: 1, burst: 50 };

@@ -19,7 +19,7 @@ import { type ClusterIdentity, identityInNames } from "./cluster-identity.ts";
 
 export interface AgentCertificate {
   readonly identity: ClusterIdentity;
-  /** Of the public key. */
+  /** The fingerprint of the public key. */
   readonly fingerprint: string;
   /** ms since 1970. */
   readonly notAfter: number;

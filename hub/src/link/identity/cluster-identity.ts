@@ -10,7 +10,7 @@ export interface ClusterIdentity {
   readonly hubId: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of the Cluster: one that is created again under the same name has another. */
+  /** The UID of the Cluster: one that is created again under the same name has another. */
   readonly uid: string;
 }
 

@@ -14,11 +14,11 @@ export interface NewStream {
   readonly recorded: ClusterAgent | undefined;
   /** The highest epoch of its stored reports: also above the recorded one, when a backup was restored that reset the Cluster. */
   readonly reportedEpoch: number;
-  /** Of a stream of the cluster that is connected to this process; 0 for none. */
+  /** The epoch of a stream of the cluster that is connected to this process; 0 for none. */
   readonly connectedEpoch: number;
 }
 
-/** Of the last stream of a Cluster. */
+/** The epoch of the last stream of a Cluster. */
 export function recordedEpoch(recorded: ClusterAgent | undefined, floorOf: EpochFloorOf): number {
   return Math.max(recorded?.epoch ?? 0, floorOf(recorded?.replica ?? ""));
 }

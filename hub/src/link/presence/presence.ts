@@ -49,7 +49,7 @@ export interface AgentConnection {
   readonly orphans: readonly string[];
   /** The highest epoch of its stored reports. */
   readonly reportedEpoch: number;
-  /** Of its certificate, ms since 1970. */
+  /** When its certificate expires, ms since 1970. */
   readonly certificateExpiresAt: number;
 }
 
@@ -87,7 +87,7 @@ interface EndedStream {
 /** What this process observed of one cluster's agent. */
 interface Entry {
   readonly openStreams: number;
-  /** Of the stream that is connected. */
+  /** The epoch of the stream that is connected. */
   readonly epoch?: number;
   /** The last stream that was connected and has ended. */
   readonly ended?: EndedStream;

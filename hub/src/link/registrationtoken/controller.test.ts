@@ -27,7 +27,7 @@ function start() {
   });
   const made = createInformer<Secret>({ rest: kube, resource: secrets, log });
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
-  /** Of the controller, which reads the Secret once more after its own write of the token. */
+  /** The client of the controller, which reads the Secret once more after its own write of the token. */
   const rest: KubeRest = {
     ...kube,
     async get(resource, at, options) {

@@ -30,7 +30,7 @@ export interface ReplicaLeaseDeps {
   /** The hub's own. */
   readonly namespace: string;
   readonly replica: string;
-  /** Of this process: a restarted one of the same name is another holder. */
+  /** The identity of this process: a restarted one of the same name is another holder. */
   readonly identity: string;
   /** `host:port` by which other replicas reach it; absent: not known. */
   readonly address?: string | undefined;

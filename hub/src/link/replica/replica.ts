@@ -13,7 +13,7 @@ import { createReplicas, type Replicas } from "./replicas.ts";
 export interface Replica {
   /** The same after a restart. */
   readonly name: string;
-  /** Of this process: a restarted one of the same name is another holder. */
+  /** The identity of this process: a restarted one of the same name is another holder. */
   readonly identity: string;
   readonly replicas: Replicas;
   /** Whether it holds its Lease, by its own clock. */

@@ -5,7 +5,7 @@ import { AppError, commonErrors, type ErrorKind, messageOf } from "@flotilla/sha
 import { type Metadata, type ServerErrorResponse, status } from "@grpc/grpc-js";
 import { hubErrors } from "../../base/index.ts";
 
-/** Of an answer, in characters. */
+/** The limit of an answer, in characters. */
 const maxMessageLength = 2_048;
 
 /** An error answer to an agent. */

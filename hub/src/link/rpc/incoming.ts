@@ -50,7 +50,7 @@ type IncomingService = {
 };
 
 /**
- * Of Enroll and Renew: a token, a certificate request, and the most and longest labels that the contract allows. No agent
+ * What Enroll and Renew take: a token, a certificate request, and the most and longest labels that the contract allows. No agent
  * sends a longer one, so it is not decoded.
  */
 const maxRequestBytes = 256 * 1024;

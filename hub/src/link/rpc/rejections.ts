@@ -27,7 +27,7 @@ export type RejectionReason =
 
 export interface Rejection {
   readonly reason: RejectionReason;
-  /** Of the log line, beside the reason. */
+  /** The fields of the log line, beside the reason. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Constant. */
   readonly message: string;

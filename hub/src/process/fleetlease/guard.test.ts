@@ -14,7 +14,7 @@ const object = { metadata: { name: "a", namespace: "x" } };
 interface Options {
   readonly takeOver?: boolean;
   readonly isHeld?: boolean;
-  /** Of the Lease. */
+  /** The name of the Lease. */
   readonly name?: string;
 }
 

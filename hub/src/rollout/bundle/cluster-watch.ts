@@ -31,7 +31,7 @@ export interface ClusterWatchDeps {
  */
 type Waiting = Map<ObjectKey, readonly TargetCluster[] | "every">;
 
-/** Of one cluster: mostly two, before and after. */
+/** The limit of one cluster: mostly two, before and after. */
 const maxStates = 8;
 
 /** A Watch of the Clusters that delivers keys of Bundles. It replays nothing: a Bundle is replayed itself. */

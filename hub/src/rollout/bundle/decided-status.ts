@@ -16,16 +16,16 @@ export interface Resolution {
 export interface Deployed {
   /** Clusters that the targets match. */
   readonly targets: number;
-  /** Of the chart; "" for an archive at a bare address. */
+  /** The version of the chart; "" for an archive at a bare address. */
   readonly version: string;
   readonly uncheckedContents: Readonly<Record<string, string>>;
 }
 
 export interface Decision {
   readonly accepted: ConditionState;
-  /** Of the error for which it is not accepted. */
+  /** The rejected code of the error for which it is not accepted. */
   readonly rejectedCode?: string | undefined;
-  /** Of a Bundle that was applied by hand; others have none. */
+  /** The resolution of a Bundle that was applied by hand; others have none. */
   readonly resolution?: Resolution | undefined;
   /** Absent where nothing was deployed: where it is deployed stays. */
   readonly deployed?: Deployed;

@@ -136,7 +136,7 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
   }
 }
 
-/** Of all namespaces, from the API server. A Bundle whose name is too long for a label is not accepted, and has none. */
+/** Those of all namespaces, from the API server. A Bundle whose name is too long for a label is not accepted, and has none. */
 export async function listDeployments(
   rest: KubeRest,
   { metadata: { name, namespace = "" } }: Bundle,

@@ -35,7 +35,7 @@ import {
 /** A targeted cluster, and its content. */
 export interface Placement {
   readonly cluster: Cluster;
-  /** Of the BundleDeployment. */
+  /** The name of the BundleDeployment. */
   readonly name: string;
   /** The cluster's namespace on the hub, which may not exist yet. */
   readonly namespace: string;

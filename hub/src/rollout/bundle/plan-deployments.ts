@@ -177,7 +177,7 @@ function requestOf({ metadata }: Bundle): Partial<BundleDeployment["spec"]> {
   };
 }
 
-/** Of a request in a BundleDeployment. */
+/** The limit of a request in a BundleDeployment. */
 const longestToken = 256;
 
 /** Sorted, each once. */

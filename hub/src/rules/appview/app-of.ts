@@ -122,7 +122,7 @@ export function refOf(
   return { kind, namespace, name };
 }
 
-/** Of an address, without its user. */
+/** The host of an address, without its user. */
 function hostIn(address: string | null | undefined): Pick<App, "host"> {
   const url = address && URL.canParse(address) ? new URL(address) : undefined;
   return url === undefined || url.host === "" ? {} : { host: url.host };

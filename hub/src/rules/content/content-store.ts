@@ -32,7 +32,7 @@ export interface ContentStoreDeps {
   readonly rest: KubeRest;
   /** The contents' Secrets, without their data. */
   readonly stored: Store<Secret>;
-  /** Of the Secrets. */
+  /** The namespace of the Secrets. */
   readonly namespace: string;
   readonly clock: Clock;
 }

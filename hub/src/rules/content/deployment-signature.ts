@@ -1,6 +1,6 @@
 /**
  * Distinguishes what the hub wrote into a BundleDeployment from what somebody else did (docs/adr/0046). The spec says which stored
- * content an agent gets, and which Secrets of any namespace: whoever may update the BundleDeployments of one cluster must not decide
+ * content an agent gets, and which Secrets of any namespace: a user who may update the BundleDeployments of one cluster must not decide
  * that.
  */
 import type { Bundle, BundleDeployment } from "@flotilla/shared/api";

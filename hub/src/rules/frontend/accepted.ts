@@ -1,4 +1,4 @@
-/** What users are told of an object that is accepted or not: its conditions, and when a failure is shown. Pure. */
+/** What users see of an object that is accepted or not: its conditions, and when a failure is shown. Pure. */
 import type { Condition } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";
 import { type AppError, commonErrors } from "@flotilla/shared/errors";

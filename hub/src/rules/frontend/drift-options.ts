@@ -4,10 +4,10 @@ import { createPatternBudget, type PatternBudget } from "@flotilla/shared/regex"
 import { objectSelector, selectorCost } from "@flotilla/shared/selector";
 import { driftOptions } from "../content/drift.ts";
 
-/** Of one list; those of real objects are some tens. */
+/** The limit of one list; those of real objects are some tens. */
 const maxDriftRules = 1_000;
 
-/** Of an object with its targets: reading them takes about 20 ms. */
+/** The limit of an object with its targets: reading them takes about 20 ms. */
 const maxDriftRulesOfObject = 10_000;
 
 /** For the rules of one object of what is not drift, with those of its targets. */

@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Series {
-  /** Of the metric's name, for the series of a histogram: `_bucket`. */
+  /** The suffix of the metric's name, for the series of a histogram: `_bucket`. */
   readonly suffix?: string;
   readonly labels: Labels;
   readonly value: number;

@@ -17,7 +17,7 @@ export interface MergedPolicy {
   readonly defaultServiceAccount: string;
   readonly defaultHelmSecretName: string;
   readonly allowedHelmSecretNames: readonly string[];
-  /** Of `downstreamResources` and `valuesFrom`. */
+  /** The names allowed in `downstreamResources` and `valuesFrom`. */
   readonly allowedDownstreamSecretNames: readonly string[];
   readonly allowedDownstreamConfigMapNames: readonly string[];
   readonly allowedHelmRepoPatterns: readonly string[];
@@ -25,7 +25,7 @@ export interface MergedPolicy {
   /** Full names, or commits. */
   readonly allowedGitRefs: readonly string[];
   readonly requireVerification: boolean;
-  /** Of Git repositories, where `allowedHelmRepoPatterns` are given. */
+  /** Whether Git repositories may have submodules, where `allowedHelmRepoPatterns` are given. */
   readonly allowSubmodules: boolean;
   /** It judges the objects of its own namespace alone. */
   readonly lendsOnly?: boolean;

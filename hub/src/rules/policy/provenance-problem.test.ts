@@ -38,7 +38,7 @@ interface Given {
   readonly provenance?: BundleOrigin["provenance"];
 }
 
-/** Of the HelmRelease `apps/web`. */
+/** The Bundle of the HelmRelease `apps/web`. */
 function aReleaseBundle({ pin = gitPin, origin = {}, provenance }: Given) {
   const helm = { repo: url, chart: "web", version: "1.2.9" };
   const bundle = aBundle({

@@ -24,7 +24,7 @@ interface Given {
   readonly spec?: Bundle["spec"];
 }
 
-/** Of the HelmRelease `apps/web`. */
+/** The Bundle of the HelmRelease `apps/web`. */
 function aReleaseBundle({ origin = {}, pin = gitPin, spec = {} }: Given = {}): Bundle {
   const helm = { repo: good, chart: "web", version: "1.2.9" };
   const bundle = aBundle({

@@ -50,12 +50,12 @@ export interface UsedSource extends UsedAddress {
   readonly kind: "git" | "oci" | "unsigned";
   /** Absent: not known, because an earlier version resolved it. */
   readonly resolved?: {
-    /** Of Git: the full name of the reference, or the commit when only that was named. */
+    /** In Git: the full name of the reference, or the commit when only that was named. */
     readonly ref?: string | undefined;
     /** The Secret with whose keys its signature was verified. */
     readonly verifiedBy?: { readonly namespace: string; readonly name: string };
   };
-  /** Of the chart itself: a source that is suspended or fails keeps a pin that it found under another name or address. */
+  /** What was found of the chart itself: a source that is suspended or fails keeps a pin that it found under another name or address. */
   readonly found?: {
     /** Absent: not known. */
     readonly repository?: string | undefined;
@@ -261,7 +261,7 @@ function chartsOf({ spec }: PlannedRelease): readonly Part<ChartReference>[] {
   return [{ requested: own }, ...targets];
 }
 
-/** Of the targets that deploy something. */
+/** The parts of the targets that deploy something. */
 function partsOf<T>(
   { targets }: ReleaseSpec,
   requested: (target: NonNullable<ReleaseSpec["targets"]>[number]) => T,

@@ -62,7 +62,7 @@ export interface ObjectEntries {
 
 interface Entry {
   known: WorkspaceObject;
-  /** Of the last attempt to read it. */
+  /** The failure of the last attempt to read it. */
   failure: AppError | undefined;
   /** It changed since it was last read. */
   isDirty: boolean;

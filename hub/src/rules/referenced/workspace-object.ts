@@ -42,7 +42,7 @@ const ownNamespaces = [hubNamespace, agentNamespace];
 const ownNames = [identitySecretName, bootstrapSecretName];
 
 /**
- * Whether it is one of the hub's or an agent's own objects, which no agent is ever sent, whoever refers to it: with a
+ * Whether it is one of the hub's or an agent's own objects, which no agent is ever sent, no matter who refers to it: with a
  * registration token a tenant would enrol clusters, with an identity it would be another cluster.
  */
 export function isOwnObject({ metadata, type }: StoredObject): boolean {
@@ -53,14 +53,14 @@ export function isOwnObject({ metadata, type }: StoredObject): boolean {
   );
 }
 
-/** Types of Secrets with which whoever has them is a ServiceAccount or joins a cluster, and records of Helm with all of a release's values. */
+/** Types of Secrets with which their owner is a ServiceAccount or joins a cluster, and records of Helm with all of a release's values. */
 const sensitiveTypes: readonly (string | undefined)[] = [
   "kubernetes.io/service-account-token",
   "bootstrap.kubernetes.io/token",
   ...excludedTypes,
 ];
 
-/** Whether no agent gets it, whoever refers to it. */
+/** Whether no agent gets it, no matter who refers to it. */
 export function isNeverSent(object: StoredObject): boolean {
   return isOwnObject(object) || (object.type !== undefined && sensitiveTypes.includes(object.type));
 }

@@ -81,7 +81,7 @@ export function planAttempt(inputs: AttemptInputs): AttemptPlan {
   );
   const isMissingDue =
     isMissing && (schedule.isNew || schedule.isDue || mayRecover || attempt.error === undefined);
-  // What has no pin is not deployed: the pins of an earlier spec are of no interest.
+  // What has no pin is not deployed: the pins of an earlier spec do not matter.
   const checkPins = inputs.isFetchFailing && !isMissing && isCheckDue(state.pinCheck, moment.nowMs);
   const follow = open.reconcile !== undefined || isRetryOfRequest;
   return {

@@ -44,7 +44,7 @@ export function planPoll(
   const intervalMs = pollingIntervalMs(release);
   if (intervalMs === undefined) return { kind: "off" };
   const last = Date.parse(lastAt ?? "");
-  // A time that lies ahead is of a clock that has been put right since.
+  // A time that lies ahead is of a clock that was corrected since.
   if (Number.isNaN(last) || last > nowMs + wholeSeconds(intervalMs))
     return { kind: "due", isFirst: true };
   const skipped = skippedMs(wholeSeconds(intervalMs), failures);

@@ -91,10 +91,10 @@ export interface Counted {
   readonly state: BundleState;
   readonly resources: ResourceCounts | undefined;
   readonly isHelmOps: boolean;
-  /** Of the chart that is installed; "" where none is. */
+  /** The version of the chart that is installed; "" where none is. */
   readonly version: string;
   readonly objects: ObjectStates;
-  /** Of its release, as `Released=False`. */
+  /** The conditions of its release, as `Released=False`. */
   readonly conditions: readonly string[];
   readonly effort: Effort | undefined;
 }

@@ -29,7 +29,7 @@ export function nameOfId(id: ObjectId): ObjectName {
   return { apiVersion, kind, namespace, name };
 }
 
-/** Of the objects that the status lists; there may be more. */
+/** The states of the objects that the status lists; there may be more. */
 export function objectStates(
   deployment: BundleDeployment,
 ): ReadonlyMap<ObjectId, ResourceStateName> {

@@ -35,7 +35,7 @@ export interface BundleRollUp {
   readonly aggregate: BundleAggregate;
   readonly summary: BundleSummary;
   readonly offline: OfflineClusters;
-  /** Of its releases. */
+  /** The conditions of its releases. */
   readonly conditions: readonly NewCondition[];
   /** Stalled=True, when none of its releases that failed is tried again by itself. */
   readonly stalled: NewCondition | undefined;

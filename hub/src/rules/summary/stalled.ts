@@ -6,10 +6,10 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { cutText } from "@flotilla/shared/text";
 import type { SortedKeys } from "./sorted-keys.ts";
 
-/** Of a deployment in a cluster that is connected: it has failed for good, or its agent works on it. */
+/** What a deployment does in a cluster that is connected: it has failed for good, or its agent works on it. */
 export type Effort = "stalled" | "working";
 
-/** Of an agent, when there are no retries left. */
+/** The reasons of an agent, when there are no retries left. */
 const reasons: ReadonlySet<string> = new Set(["RetriesExceeded", "MissingRollbackTarget"]);
 
 const messageChars = 512;

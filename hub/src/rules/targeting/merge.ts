@@ -182,7 +182,7 @@ function either(a: boolean | undefined, b: boolean | undefined): boolean | undef
   return a === true || b === true ? true : undefined;
 }
 
-/** Of a switch that forbids something: `false` allows it, which is more than saying nothing. */
+/** For a switch that forbids something: `false` allows it, which is more than saying nothing. */
 function strictest(a: boolean | undefined, b: boolean | undefined): boolean | undefined {
   return either(a, b) ?? a ?? b;
 }

@@ -54,7 +54,7 @@ export interface SourceInputs {
 }
 
 export interface SourceKind<T extends SourceObject> {
-  /** Of the controller. */
+  /** The name of the controller. */
   readonly name: string;
   readonly resource: Resource<T>;
   /** Whether the object is a source that is read at all. */
@@ -73,7 +73,7 @@ export interface SourceKind<T extends SourceObject> {
   readonly isDamaged?: (object: T) => boolean;
   /** Throws a SourceError or an AppError. */
   readonly read: (object: T, inputs: SourceInputs) => Promise<SourceResult>;
-  /** Of errors that have no reason of their own. */
+  /** The failure reason of errors that have no reason of their own. */
   readonly failureReason?: string;
 }
 

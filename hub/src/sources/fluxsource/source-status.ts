@@ -37,7 +37,7 @@ export interface SourceObject extends KubeObject {
 /** What a source had when it was read. */
 export interface SourceResult {
   readonly artifact: Omit<SourceArtifact, "lastUpdateTime">;
-  /** Of the conditions Ready and ArtifactInStorage; default: Succeeded. */
+  /** The reason of the conditions Ready and ArtifactInStorage; default: Succeeded. */
   readonly reason?: string;
   readonly message: string;
   /** Besides those that every source has, such as SourceVerified. */

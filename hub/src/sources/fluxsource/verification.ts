@@ -6,7 +6,7 @@ import type { FluxCondition } from "./conditions.ts";
 import type { ReadSecret } from "./source-controller.ts";
 import { type FailureCondition, SourceError } from "./source-error.ts";
 
-/** Of a HelmChart it lacks `trustedRootSecretRef`. */
+/** In a HelmChart it lacks `trustedRootSecretRef`. */
 export type Verification = NonNullable<OCIRepositorySpec["verify"]>;
 
 export interface VerificationRequest {

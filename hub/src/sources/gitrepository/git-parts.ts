@@ -36,7 +36,7 @@ export function createGitParts(options: {
   readonly userAgent: string;
   readonly egress: EgressPolicy;
   readonly proxy?: ProxySettings | undefined;
-  /** Of all child processes of the hub. */
+  /** The watch of all child processes of the hub. */
   readonly watch: ProcessWatch;
   readonly clock: Clock;
   readonly log: Log;

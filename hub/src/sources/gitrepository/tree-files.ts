@@ -17,7 +17,7 @@ import { SourceError } from "../fluxsource/source-error.ts";
 import { chartFileOfArchive, maxArchiveBytes, maxChartFileBytes } from "../helmchart/chart-file.ts";
 
 export interface SourceTree {
-  /** Of the GitRepository, whose credentials give access. */
+  /** The UID of the GitRepository, whose credentials give access. */
   readonly uid: string;
   readonly url: string;
   readonly commit: string;
@@ -28,7 +28,7 @@ type ReadRequest = Pick<
   Parameters<GitClient["readFiles"]>[1],
   "access" | "signal" | "timeoutMs"
 > & {
-  /** Of the GitRepository: the room that its files take is of the share of this namespace. */
+  /** The namespace of the GitRepository: the room that its files take is of the share of this namespace. */
   readonly namespace: string;
 };
 
@@ -72,11 +72,11 @@ interface Batch {
 }
 
 const maxTrees = 256;
-/** Of all files that are kept, together. */
+/** The limit of all files that are kept, together. */
 const maxBytes = 8 * 1024 * 1024;
 /** What one that is kept takes besides its text. */
 const fileBytes = 128;
-/** Of all files of one read. */
+/** The limit of all files of one read. */
 const maxReadBytes = 32 * 1024 * 1024;
 
 const chartTexts: ReadonlySet<string> = new Set(["Chart.yaml", "requirements.yaml"]);

@@ -71,7 +71,7 @@ export function repositoryProvenance(
   ];
 }
 
-/** Of everything that decides which files an artifact has: the hub stores no artifacts. */
+/** The digest of everything that decides which files an artifact has: the hub stores no artifacts. */
 export function treeDigest(pin: Pin): string {
   return `sha256:${createHash("sha256").update(canonicalJson(pin)).digest("hex")}`;
 }

@@ -10,10 +10,10 @@ import { SourceError } from "../fluxsource/source-error.ts";
 
 /** Flux's limit of a packaged chart. */
 export const maxArchiveBytes = 10 * 1024 * 1024;
-/** Of Chart.yaml and requirements.yaml: those of real charts have a few KiB. */
+/** The limit of Chart.yaml and requirements.yaml: those of real charts have a few KiB. */
 export const maxChartFileBytes = 256 * 1024;
 
-/** Of a packaged chart that is unpacked, up to its Chart.yaml. */
+/** The limit of a packaged chart that is unpacked, up to its Chart.yaml. */
 const maxUnpackedBytes = 64 * 1024 * 1024;
 
 export interface ChartFile {

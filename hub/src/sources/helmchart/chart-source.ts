@@ -16,7 +16,7 @@ export interface ChartRequest {
 }
 
 export interface ResolvedChart {
-  /** Of the chart, in its Chart.yaml. */
+  /** The name of the chart, in its Chart.yaml. */
   readonly name: string;
   /** Its version is that of the artifact. */
   readonly pin: Pin;
@@ -29,7 +29,7 @@ export interface ResolvedChart {
   readonly conditions?: readonly FluxCondition[];
   /** The addresses of the repositories that it has dependencies from, where agents fetch them. */
   readonly dependencies?: readonly string[];
-  /** Of the pin, beside the name of the chart. */
+  /** The provenance of the pin, beside the name of the chart. */
   readonly provenance?: Provenance;
 }
 

@@ -91,7 +91,7 @@ export function chartsOfHelmRepositories(deps: {
   };
 }
 
-/** Of a chart that was verified if it had to be. */
+/** How a chart was verified, which it was if it had to be. */
 function verifiedBy({ verify }: HelmChartSpec): Provenance[number] {
   return verify?.secretRef === undefined ? {} : { verifiedBy: verify.secretRef.name };
 }
@@ -122,7 +122,7 @@ async function verifyChart(
   return [condition];
 }
 
-/** Of an archive that the index has no digest for: what is known of it. */
+/** What is known of an archive that the index has no digest for. */
 function digestOf(pin: DownloadPin): string {
   return `sha256:${createHash("sha256").update(canonicalJson(pin)).digest("hex")}`;
 }

@@ -21,14 +21,14 @@ const provenanceSchema = z.array(
     verifiedBy: z.string().optional(),
     /** A digest of these keys. */
     keys: z.string().optional(),
-    /** Of a HelmChart: its `spec.chart`. */
+    /** The chart of a HelmChart: its `spec.chart`. */
     chart: z.string().optional(),
     /** The address of the index that the chart was found in; a pin names only where the archive is. */
     repository: z.string().optional(),
   }),
 );
 
-/** Of the source itself, and of each that it includes. Fields that are absent are not known, or there are none. */
+/** The provenance of the source itself, and of each that it includes. Fields that are absent are not known, or there are none. */
 export type Provenance = Readonly<z.infer<typeof provenanceSchema>>;
 
 type Artifact = Pick<SourceArtifact, "metadata">;

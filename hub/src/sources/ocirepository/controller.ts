@@ -48,7 +48,7 @@ export interface OciRepositoryDeps extends SourceControllerDeps {
   readonly signer: Pick<PinSigner, "sign" | "isSigned">;
 }
 
-/** Of the annotations of a manifest, which its author chooses. */
+/** The limit of the annotations of a manifest, which its author chooses. */
 const maxAnnotationBytes = 16 * 1024;
 
 export function createOciRepositoryController(

@@ -71,9 +71,9 @@ const accessSchema = z.object({
   caBundle: z.string().optional(),
   /** Secrets in any namespace of the hub, in place of `secret`. */
   source: sourceAccessSchema.optional(),
-  /** Of the repositories that a Git repository includes, in their order. */
+  /** Access to the repositories that a Git repository includes, in their order. */
   included: z.array(sourceAccessSchema).optional(),
-  /** Of the repositories that the chart has dependencies from. */
+  /** Access to the repositories that the chart has dependencies from. */
   dependencies: z.array(sourceAccessSchema).optional(),
   /** The addresses of all of these, without credentials too; absent: the chart is not made from a directory, or an earlier hub wrote it. */
   repositories: z.array(z.string()).optional(),
@@ -161,7 +161,7 @@ export const deploymentContentSchema = z.object({
   serviceAccount: z.string().optional(),
   namespaceLabels: z.record(z.string(), z.string()).optional(),
   namespaceAnnotations: z.record(z.string(), z.string()).optional(),
-  /** Of the Bundle, for selectors of `dependsOn`. */
+  /** The labels of the Bundle, for selectors of `dependsOn`. */
   labels: z.record(z.string(), z.string()).optional(),
   /** Conditions with all fields of one of them do not make an object unready. */
   ignoredConditions: z.array(z.record(z.string(), z.string())).optional(),
@@ -169,9 +169,9 @@ export const deploymentContentSchema = z.object({
   helm: helmRunSchema,
   /** They take precedence over `helm`. */
   actions: releaseActionsSchema.optional(),
-  /** Of the rendered objects, hooks included, in this order. */
+  /** Change the rendered objects, hooks included, in this order. */
   postRenderers: postRenderersSchema.optional(),
-  /** Of all rendered objects, hooks included; applied last. */
+  /** Labels and annotations of all rendered objects, hooks included; applied last. */
   commonMetadata: commonMetadataSchema.optional(),
   /**
    * Labels of `commonMetadata` that no user has asked for: they name the HelmRelease, and are set on no object, because that would change

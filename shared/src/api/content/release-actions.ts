@@ -31,7 +31,7 @@ const crds = z.enum(["Skip", "Create", "CreateReplace"]).optional();
 const serverSideApply = z.enum(["enabled", "disabled", "auto"]).optional();
 
 export const releaseActionsSchema = z.object({
-  /** Of all actions without their own. */
+  /** The timeout of all actions without their own. */
   timeoutSeconds: seconds,
   /** The actions whose `serverSideApply` a user has set; the others have defaults, which may be departed from. */
   chosenMethods: z.array(z.enum(["install", "upgrade", "rollback"])).optional(),

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { described, fields, text } from "./field.ts";
 
-/** Of an expression, see `shared/src/text/cel`. */
+/** The limit of an expression, see `shared/src/text/cel`. */
 export const maxExpressionLength = 4_096;
 
 const maxHealthChecks = 64;

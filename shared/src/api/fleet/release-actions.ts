@@ -19,7 +19,7 @@ function releaseDuration(description: string, absent?: string) {
   );
 }
 
-/** Of an action. */
+/** The timeout of an action. */
 const timeout = releaseDuration("How long Helm may take for this action.", "the release's own");
 
 /** What an installation and an upgrade have in common. */

@@ -16,7 +16,7 @@ import {
   clusterNamespaceLabel,
 } from "./names/index.ts";
 
-/** Of one cluster. */
+/** What one cluster answered. */
 export interface RequestAnswer {
   /** `namespace/name`. */
   readonly cluster: string;

@@ -95,7 +95,7 @@ function createWalk(onFound: (found: Found) => void): Walk {
 interface Visited {
   readonly schema: z.ZodType;
   readonly value: unknown;
-  /** Of the value; only made where it is needed. */
+  /** The path of the value; only made where it is needed. */
   readonly path: () => string;
 }
 

@@ -5,7 +5,7 @@ import { described, fields, type Typed } from "../fleet/index.ts";
 import { eventSourceSchema } from "./event-source.ts";
 import { string, stringMap, strings, suspend } from "./field.ts";
 
-/** Of a list; Flux's definitions have no limit. */
+/** The limit of a list; Flux's definitions have no limit. */
 export const maxExpressions = 32;
 
 /** Flux's definitions have no limit. */

@@ -9,7 +9,7 @@ import { chartVerification } from "./verify.ts";
 /** The kinds of sources that have charts. */
 export const chartSourceKinds = ["HelmRepository", "GitRepository", "Bucket"] as const;
 
-/** Of a chart; Flux's definitions have no limit. */
+/** The limit of a chart; Flux's definitions have no limit. */
 export const maxValuesFiles = 100;
 
 /** The fields that a HelmChart shares with its template in a HelmRelease. */

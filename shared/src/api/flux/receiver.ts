@@ -13,7 +13,7 @@ import {
   suspend,
 } from "./field.ts";
 
-/** Of `spec.resources`; Flux's definitions have no limit. */
+/** The limit of `spec.resources`; Flux's definitions have no limit. */
 export const maxResources = 500;
 
 const receiverTypes = [

@@ -27,16 +27,16 @@ const secretRef = localReference(
 
 const text = "The signature that the chart must have in its registry.";
 
-/** Of the template of a HelmChart in a HelmRelease. */
+/** The template verification of the template of a HelmChart in a HelmRelease. */
 export const templateVerification = described(fields({ provider, secretRef }).optional(), text);
 
-/** Of a HelmChart. */
+/** The chart verification of a HelmChart. */
 export const chartVerification = described(
   fields({ provider, secretRef, matchOIDCIdentity }).optional(),
   text,
 );
 
-/** Of an OCIRepository. */
+/** The repository verification of an OCIRepository. */
 export const repositoryVerification = described(
   fields({
     provider,

@@ -8,7 +8,7 @@ import { referencedObjectErrors } from "./referenced-object.ts";
 const maxClusterInfoBytes = 4 * 1024 * 1024;
 
 const clusterInfoSchema = z.object({
-  /** Of the Cluster on the hub. */
+  /** The namespace of the Cluster on the hub. */
   namespace: z.string(),
   name: z.string(),
   labels: z.record(z.string(), z.string()),

@@ -32,11 +32,11 @@ const maxObjectBytes = 4 * 1024 * 1024;
 const textsSchema = z.record(z.string(), z.string());
 
 const objectDataSchema = z.object({
-  /** Of a Secret. */
+  /** The type of a Secret. */
   type: z.string().optional(),
   /** As in the object: base64 in a Secret, text in a ConfigMap. */
   data: textsSchema.optional(),
-  /** Of a ConfigMap, in base64. */
+  /** The binary data of a ConfigMap, in base64. */
   binaryData: textsSchema.optional(),
   labels: textsSchema.optional(),
   annotations: textsSchema.optional(),
@@ -60,7 +60,7 @@ export function usedBy(content: DeploymentContent): UsedObjects {
   return addUsed(usesOf(content).map(([ref, used]) => [formatObjectRef(ref), used]));
 }
 
-/** Of several uses of one object all that any of them needs. */
+/** All that any of several uses of one object needs. */
 export function addUsed(uses: Iterable<readonly [ref: string, used: UsedKeys]>): UsedObjects {
   const all = new Map<string, UsedKeys>();
   for (const [ref, used] of uses) {
@@ -91,7 +91,7 @@ export function parseUsed(texts: readonly string[]): UsedObjects {
   );
 }
 
-/** No object has such a name or such a key, but whoever refers to one must not be given another. */
+/** No object has such a name or such a key, but an object that refers to one must not be given another. */
 function escaped(text: string): string {
   return text.replaceAll("#", "%23").replaceAll(",", "%2C");
 }

@@ -31,7 +31,7 @@ export interface RepositoryAccess {
   readonly showsResponses?: boolean;
   /** The OCI registry serves HTTP without TLS. Otherwise HTTP is tried for loopback addresses only. */
   readonly plainHttp?: boolean;
-  /** Of the repositories with the dependencies of a chart in a directory; those that it does not name get no credentials. */
+  /** Access to the repositories with the dependencies of a chart in a directory; those that it does not name get no credentials. */
   readonly dependencies?: readonly DependencyAccess[];
   /** The only repositories that its dependencies are fetched from: those that Policies judged. Absent: an earlier version made it. */
   readonly dependencyRepositories?: readonly string[];
@@ -41,9 +41,9 @@ export interface RepositoryAccess {
   readonly passCredentials?: boolean;
   /** For Git over SSH. */
   readonly ssh?: SshAccess;
-  /** Of all requests with this access, instead of the proxies in the environment of the program. */
+  /** The proxy of all requests with this access, instead of the proxies in the environment of the program. */
   readonly proxy?: ProxyAccess;
-  /** Of a Git repository: those of the repositories that it includes, in their order. */
+  /** Access to the repositories that a Git repository includes, in their order. */
   readonly included?: readonly RepositoryAccess[];
   /** The field that names the Secret, for messages; default: `helmSecretName`. */
   readonly secretField?: string;
@@ -51,7 +51,7 @@ export interface RepositoryAccess {
 
 export interface SshAccess {
   readonly identityPem: string;
-  /** Of the identity. */
+  /** The passphrase of the identity. */
   readonly passphrase?: string;
   /** Lines as in the file of OpenSSH. */
   readonly knownHosts: string;
@@ -67,7 +67,7 @@ export interface ProxyAccess {
 }
 
 export interface DependencyAccess {
-  /** Of a repository, as in Chart.yaml. */
+  /** The URL of a repository, as in Chart.yaml. */
   readonly url: string;
   readonly access: AccessSettings;
 }

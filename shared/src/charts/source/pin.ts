@@ -35,7 +35,7 @@ export const pinSchema = z
       kind: z.literal("http"),
       version: z.string().min(1),
       url: httpAddress,
-      /** Of the archive; absent when the index has none. */
+      /** The digest of the archive; absent when the index has none. */
       digest: sha256Schema.optional(),
       /** Absent: the archive is the chart. */
       build: buildSchema.optional(),
@@ -46,7 +46,7 @@ export const pinSchema = z
       repository: z.string().refine((text) => parseOciName(text) !== undefined),
       tag: z.string().min(1),
       manifestDigest: sha256Schema,
-      /** Of the archive. */
+      /** The digest of the archive. */
       layerDigest: sha256Schema,
       layerSizeBytes: z.int().nonnegative(),
       /** Absent: the archive is the chart. */
@@ -57,7 +57,7 @@ export const pinSchema = z
       kind: z.literal("git"),
       version: z.string().min(1),
       ...gitTreeFields,
-      /** Of the chart, from the root of the repository. */
+      /** The path of the chart, from the root of the repository. */
       path: z.string().min(1),
       /** Files of other repositories, which are copied into this one. */
       include: z
@@ -78,7 +78,7 @@ export const pinSchema = z
       ignore: z.string().optional(),
       /** Over the keys and ETags of its objects. */
       digest: sha256Schema,
-      /** Of the chart, from the root of the bucket: a directory or an archive. */
+      /** The path of the chart, from the root of the bucket: a directory or an archive. */
       path: z.string().min(1),
       build: buildSchema,
     }),
@@ -131,7 +131,7 @@ export interface GitTree {
 export interface GitPin extends GitTree {
   readonly kind: "git";
   readonly version: string;
-  /** Of the chart, from the root of the repository. */
+  /** The path of the chart, from the root of the repository. */
   readonly path: string;
   /** Files of other repositories, which are copied into this one. */
   readonly include?: readonly GitInclude[] | undefined;
@@ -157,7 +157,7 @@ export interface BucketPin {
   /** `spec.ignore` of the Bucket. */
   readonly ignore?: string | undefined;
   readonly digest: string;
-  /** Of the chart, from the root of the bucket: a directory or an archive. */
+  /** The path of the chart, from the root of the bucket: a directory or an archive. */
   readonly path: string;
   readonly build: ChartBuild;
 }
@@ -221,13 +221,13 @@ export function archiveDigest(pin: Pin): string | undefined {
 export interface SourceDigest {
   /** `pinDigest` of the pin. */
   readonly pin: string;
-  /** Of the bytes, `sha256:` and hex. */
+  /** The digest of the bytes, `sha256:` and hex. */
   readonly digest: string;
 }
 
 /**
  * Whether the digest of a pin says nothing of the bytes: that of a bucket covers the ETags of its objects, which its server chooses. An archive
- * without a digest is no such pin: nobody says that its address always sends the same.
+ * without a digest is not such a pin: nobody says that its address always sends the same.
  */
 export function isUnbound(pin: Pin): pin is BucketPin {
   return pin.kind === "bucket";

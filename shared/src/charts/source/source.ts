@@ -72,7 +72,7 @@ export interface FetchedArchive {
   /** `sha256:` and hex. */
   readonly digest: string;
   readonly sizeBytes: number;
-  /** Of the bytes that the source sent, where they are not the archive itself and the pin says nothing of them: of a bucket. */
+  /** The digest of the bytes that the source sent, where they are not the archive itself and the pin says nothing of them: of a bucket. */
   readonly sourceDigest?: string;
 }
 

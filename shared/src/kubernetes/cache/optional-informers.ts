@@ -29,7 +29,7 @@ interface Optional {
   /** The definition does not exist, or the kind is not allowed. */
   readonly settle: () => void;
   running?: AbortController | undefined;
-  /** Of the last run. */
+  /** When the last run ended. */
   ended: Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function createOptionalInformers({
     each.running = running;
     each.ended = runAfter(each, AbortSignal.any([signal, running.signal])).then(() => {
       // Objects are deleted with their definition, which may be delivered before the last of them; and those of a kind that
-      // is not allowed are nobody's business here.
+      // is not allowed do not matter here.
       if (!signal.aborted) each.inner.clear();
     });
   }

@@ -78,7 +78,7 @@ const shortestLifeMs = 1_000;
 const goodLifeMs = 120_000;
 const backoffMs = { firstMs: 800, longestMs: 30_000 };
 const longestRetryAfterMs = 60_000;
-/** In a row, of a server that asks to come later, before a person is told. */
+/** In a row, of a server that asks to come later, before it is logged. */
 const busyFailures = 3;
 
 /** Runs until `signal` aborts; never rejects. */

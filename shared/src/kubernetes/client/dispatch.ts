@@ -14,7 +14,7 @@ export interface Request {
   readonly signal?: AbortSignal;
   /** From now until the response is complete; without it `responseTimeoutMs` applies. */
   readonly timeoutMs?: number;
-  /** Of a response with an end. */
+  /** The limit of a response with an end. */
   readonly maxBytes?: number;
 }
 

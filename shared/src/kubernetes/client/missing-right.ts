@@ -10,7 +10,7 @@ export interface MissingRight {
   readonly group: string;
   /** Absent: the cluster scope. */
   readonly namespace?: string;
-  /** Of the object; absent for a list, or if the server does not say it. */
+  /** The name of the object; absent for a list, or if the server does not say it. */
   readonly name?: string;
 }
 

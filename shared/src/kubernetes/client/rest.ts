@@ -10,7 +10,7 @@ export interface CallOptions {
    * server has 10 s from when the request is sent.
    */
   readonly timeoutMs?: number;
-  /** Of the response; a larger one is not read to its end, and an error that `isResponseTooLarge` knows. */
+  /** The limit of the response; a larger one is not read to its end, and an error that `isResponseTooLarge` knows. */
   readonly maxBytes?: number;
 }
 

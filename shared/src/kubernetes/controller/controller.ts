@@ -29,7 +29,7 @@ export interface ControllerOptions {
   /** Further fields for the lines of a key. */
   readonly logFields?: (key: ObjectKey) => Readonly<Record<string, string>>;
   readonly metrics: Registry;
-  /** Of one reconcile; default 60 s. */
+  /** The timeout of one reconcile; default 60 s. */
   readonly timeoutMs?: number;
   /** Deliver keys while the controller runs. */
   readonly watches?: readonly Watch[];

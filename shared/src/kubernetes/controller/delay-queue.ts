@@ -5,7 +5,7 @@ import type { ObjectKey } from "../objects/index.ts";
 export interface DelayQueue {
   /** How many keys are delayed. */
   readonly size: number;
-  /** Of several delays of one key the earliest counts. */
+  /** For several delays of one key the earliest counts. */
   push(key: ObjectKey, delayMs: number): void;
   clear(): void;
 }

@@ -11,7 +11,7 @@ import type { KubeObject, Resource } from "../objects/index.ts";
 export interface FinalizerOptions<T extends KubeObject> {
   readonly rest: KubeRest;
   readonly resource: Resource<T>;
-  /** Of the informer that gave the object. */
+  /** The store of the informer that gave the object. */
   readonly store: Pick<Store<T>, "wrote">;
   readonly finalizer: string;
   readonly signal: AbortSignal;

@@ -22,7 +22,7 @@ import { Term } from "./term.ts";
 export interface LeaderElectionOptions {
   readonly rest: KubeRest;
   readonly namespace: string;
-  /** Of the Lease. */
+  /** The name of the Lease. */
   readonly name: string;
   /** Unique to this process: two processes of one identity would both lead. */
   readonly identity: string;

@@ -26,7 +26,7 @@ export interface ObjectMeta {
   /** Set when the deletion was requested; the object stays until its finalizers are removed. */
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
-  /** Of an object from a store: only as `keepLastWriter` leaves it, or none. */
+  /** The managed fields of an object from a store: only as `keepLastWriter` leaves it, or none. */
   readonly managedFields?: readonly ManagedFieldsEntry[] | undefined;
 }
 

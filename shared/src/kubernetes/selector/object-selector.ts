@@ -51,7 +51,7 @@ const maxCompileSize = 20_000;
 /** What parsing one character of a selector takes, in units of matching. */
 const unitsOfParsing = 10;
 
-/** Of a compiled expression: each step may run for each of some 253 characters of a name. */
+/** The limit of a compiled expression: each step may run for each of some 253 characters of a name. */
 const maxSteps = 2_000;
 
 /** What `objectSelector` takes at most, in units of a budget. */

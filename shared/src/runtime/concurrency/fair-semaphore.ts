@@ -24,7 +24,7 @@ export interface FairRequest {
 
 export interface FairLimits {
   readonly capacity: number;
-  /** Of one caller. */
+  /** The share of one caller. */
   readonly share: number;
 }
 

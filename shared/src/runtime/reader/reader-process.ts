@@ -20,7 +20,7 @@ export interface ReaderProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** The path of its program, which calls `serveTasks`. */
   readonly program: string;
-  /** Of the longest answer. */
+  /** The limit of the longest answer. */
   readonly maxReplyBytes: number;
 }
 
@@ -45,7 +45,7 @@ export interface ReaderProcess {
 /** A third of what other processes get: starting it costs more than a task, before the limits of a task count. */
 const startNice = 5;
 
-/** Of the limit of its memory, for V8: buffers are outside of its heap. */
+/** The heap part of the limit of its memory, for V8: buffers are outside of its heap. */
 const heapPart = 0.5;
 
 export function startReader(options: ReaderProcessOptions): ReaderProcess {
@@ -61,7 +61,7 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
   if (child.pid !== undefined) renice(child.pid, startNice);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let pending: ((result: ReaderReply | ReaderEnded) => void) | undefined;
-  /** Of an answer that is not complete: the whole of it is searched and joined once, however many pieces it has. */
+  /** The pieces of an answer that is not complete: the whole of it is searched and joined once, however many pieces it has. */
   let pieces: string[] = [];
   let length = 0;
   let ended: string | undefined;

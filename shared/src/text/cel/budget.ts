@@ -16,7 +16,7 @@ export interface Allowance {
   steps: number;
 }
 
-/** Of a recovered failure, whose creation costs as much. */
+/** The steps per failure of a recovered failure, whose creation costs as much. */
 export const stepsPerFailure = 50;
 
 /** Steps between two readings of the clock. */

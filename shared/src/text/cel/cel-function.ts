@@ -8,7 +8,7 @@ export interface CallContext {
 }
 
 export interface CelFunction {
-  /** Of the arguments, without the receiver of a method. */
+  /** The fewest arguments, without the receiver of a method. */
   readonly minArgs: number;
   readonly maxArgs: number;
   /** `args`: of a method with the receiver first. */

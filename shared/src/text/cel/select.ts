@@ -2,7 +2,7 @@
 import { EvaluationFailure, noOverload } from "./failures.ts";
 import { adopt, Double, entryOf, isList, isMap, kindOf, Optional } from "./values.ts";
 
-/** Of an optional value the result is optional, too. */
+/** For an optional value the result is optional, too. */
 export function select(object: unknown, field: string): unknown {
   if (object instanceof Optional) return optionalSelect(object, field);
   if (!isMap(object)) throw noOverload(`.${field}`, kindOf(object));

@@ -1,6 +1,6 @@
 /**
  * The work that the expressions of one evaluation may do together, over all of them and all texts. Each alone has a limit, but
- * whoever writes one can write a thousand, or have a thousand texts.
+ * one who writes one can write a thousand, or have a thousand texts.
  */
 
 /** Matching one unit takes about 0.04 µs. */

@@ -67,7 +67,7 @@ export function decodeDocument(root: Node | null): unknown {
     }
   }
 
-  /** Of several maps the first wins, so they are set in reverse order. */
+  /** For several maps the first wins, so they are set in reverse order. */
   function merge(entries: Entries, source: Node): void {
     const maps = isSeq<Node>(source) ? source.items.toReversed() : [source];
     for (const node of maps) {

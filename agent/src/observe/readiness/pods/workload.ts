@@ -7,7 +7,7 @@ export interface Workload {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string | undefined;
-  /** Of its pods, as the API takes it. */
+  /** The selector of its pods, as the API takes it. */
   readonly selector: string;
   /** What its own status says; when it changes, its pods have probably changed, too. */
   readonly message: string;

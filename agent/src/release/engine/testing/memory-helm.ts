@@ -25,7 +25,7 @@ import {
 /** `is interrupted`: it was killed while its record was pending. */
 export type HelmOutcome = "succeeds" | "fails" | "fails before its record" | "is interrupted";
 
-/** Of each run, in order, then all succeed; one outcome alone is that of all runs. A run that ends with the agent uses none. */
+/** For each run, in order, then all succeed; one outcome alone is that of all runs. A run that ends with the agent uses none. */
 export type HelmPlan = Readonly<Partial<Record<HelmCommand, HelmOutcome | readonly HelmOutcome[]>>>;
 
 export interface MemoryHelm {
@@ -190,7 +190,7 @@ function rolledBack(target: StoredRelease, latest: StoredRelease): StoredRelease
   return { ...withStatus(target, "pending-rollback"), version: latest.version + 1 };
 }
 
-/** Of a release whose record is pending. */
+/** For a release whose record is pending. */
 async function deploy(
   server: MemoryApiServer,
   history: readonly StoredRelease[],

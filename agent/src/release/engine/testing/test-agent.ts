@@ -101,7 +101,7 @@ export function createTestCluster(): TestCluster {
 
 /** What the hub wants of the deployment. */
 export interface DesiredDeployment extends Pick<AssignmentRequest, "request"> {
-  /** Of the chart. */
+  /** The version of the chart. */
   readonly version: string;
   readonly content?: Partial<DeploymentContent>;
   readonly withdraws?: boolean;

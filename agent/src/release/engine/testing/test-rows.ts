@@ -6,7 +6,7 @@ import { endOf, reasonsOf } from "./test-agent.ts";
 
 export interface Row extends Scenario {
   readonly name: string;
-  /** Of Helm, for the last step, all in the namespace `shop` unless it is said. */
+  /** The runs of Helm, for the last step, all in the namespace `shop` unless it is said. */
   readonly runs: readonly string[];
   /** What is reported, with the code of an error. */
   readonly result: string;
@@ -14,7 +14,7 @@ export interface Row extends Scenario {
   readonly installed: readonly string[];
   /** What the inventory counts. */
   readonly failures?: number;
-  /** Of the newest revision; absent: none is known. */
+  /** The reasons of the newest revision; absent: none is known. */
   readonly reasons?: readonly string[];
 }
 

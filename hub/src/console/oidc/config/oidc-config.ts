@@ -126,7 +126,7 @@ function usernamePrefixOf(flags: OidcFlags, issuer: string): string {
   return flags["oidc-username-claim"] === "email" ? "" : `${issuer}#`;
 }
 
-/** Without one, whoever administers the provider could put a user into any group of the cluster. */
+/** Without one, an administrator of the provider could put a user into any group of the cluster. */
 function groupsPrefixOf(flags: OidcFlags): string {
   const prefix = allowedPrefix(flags, "oidc-groups-prefix");
   const hasGroups = flags["oidc-groups-claim"] !== "";

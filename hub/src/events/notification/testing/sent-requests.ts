@@ -4,7 +4,7 @@ import type { FluxEvent } from "../event.ts";
 import type { ProviderSettings } from "../provider-contract.ts";
 import { builderOf } from "../provider-types.ts";
 
-/** Of a HelmOp with a chart's version. */
+/** The failure of a HelmOp with a chart's version. */
 export const failure: FluxEvent = {
   involvedObject: {
     apiVersion: "fleet.cattle.io/v1alpha1",
@@ -23,7 +23,7 @@ export const failure: FluxEvent = {
 };
 export const success: FluxEvent = { ...failure, severity: "info", reason: "UpgradeSucceeded" };
 
-/** Of a Provider at an address. */
+/** Those of a Provider at an address. */
 export function settings(address: string, more: Partial<ProviderSettings> = {}): ProviderSettings {
   return {
     ...{ channel: "", username: "", password: "", token: "", headers: {} },

@@ -31,14 +31,14 @@ export const settled: HelmOpInputs = {
   now,
 };
 
-/** Of a HelmOp that has one. */
+/** The status of a HelmOp that has one. */
 export function statusOf(inputs: HelmOpInputs): HelmOpStatus {
   const status = helmOpStatus(inputs);
   assert.ok(status !== undefined);
   return status;
 }
 
-/** Of the settled HelmOp with other inputs. */
+/** The condition of the settled HelmOp with other inputs. */
 export function conditionOf(inputs: Partial<HelmOpInputs>, type: string): Condition | undefined {
   return findCondition(statusOf({ ...settled, ...inputs }).conditions, type);
 }

@@ -71,7 +71,7 @@ export interface TestReleases {
   /** The OCIRepository `apps/web`, with this pin. */
   putOciRepository(
     pin: Pin,
-    /** Of another namespace, with a Secret. */
+    /** In another namespace, with a Secret. */
     shared?: Pick<ObjectMeta, "annotations"> & { readonly namespace: string },
   ): void;
 }

@@ -61,7 +61,7 @@ const name = fc.constantFrom("web", "db");
 
 const version = fc.constantFrom("~1.2", "~1.3", "1.2.3");
 
-/** Of the HelmRepository `charts`. */
+/** A chart of the HelmRepository `charts`. */
 function chartSpec(constraint: string): NonNullable<HelmReleaseSpec["chart"]> {
   return {
     spec: {

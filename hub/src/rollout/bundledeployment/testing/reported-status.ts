@@ -4,7 +4,7 @@ import type { BundleDeployment, BundleDeploymentStatus } from "@flotilla/shared/
 import { aDeployment, now } from "../../../testing/index.ts";
 import { deploymentStatus } from "../status.ts";
 
-/** Of the report in the agent's stream. */
+/** The place of the report in the agent's stream. */
 export const place = { epoch: 2, sequence: 5 };
 
 /** `status`, `spec`: of the deployment `web` of the cluster `paris` before the report. */

@@ -1,5 +1,5 @@
 /**
- * The kinds of app: what users write to have a chart deployed. Each is one entry of `appDefinitions`, and whoever treats several kinds
+ * The kinds of app: what users write to have a chart deployed. Each is one entry of `appDefinitions`, and code that treats several kinds
  * reads it there. Pure, and without Node's modules, because the dashboard reads it, too.
  */
 import type { AppDefinition, AppRequest } from "./app-definition.ts";

@@ -33,7 +33,7 @@ interface AnyKind {
   readonly shortNames?: readonly string[];
   /** Names for several kinds together, as in `kubectl get fleet`. */
   readonly categories: readonly string[];
-  /** Of the CRD. */
+  /** The annotations of the CRD. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +41,7 @@ interface SpecKind extends AnyKind {
   readonly spec: z.ZodObject;
   /** Absent: the kind has no status. */
   readonly status?: z.ZodObject;
-  /** Of a new object. */
+  /** The status of a new object. */
   readonly statusDefault?: object;
   /** Whether an object without a spec is rejected, gets an empty one, or is accepted as it is. */
   readonly absentSpec: "reject" | "empty" | "accept";

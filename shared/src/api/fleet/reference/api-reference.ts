@@ -5,7 +5,7 @@ import { type FieldTable, fieldTable, type NamedType, typeLink } from "./field-t
 
 const preface = `# API reference
 
-Generated from the schemas in \`shared/src/api\`; change those and run \`npm run generate\`.
+Generated from the schemas in \`shared/src/api/fleet\`; change those and run \`npm run generate\`.
 
 All kinds are in \`${apiVersion}\` and namespaced. Most fields are those of Fleet, with the same meaning. An absent field,
 \`null\` and an empty text are the same. A field that is not listed here is kept unchanged.

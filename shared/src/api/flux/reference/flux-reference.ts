@@ -5,7 +5,7 @@ import { fluxKinds } from "../crd/index.ts";
 
 const preface = `# Reference of Flux's kinds
 
-Generated from the schemas in \`shared/src/flux\`; change those and run \`npm run generate\`.
+Generated from the schemas in \`shared/src/api/flux\`; change those and run \`npm run generate\`.
 
 HelmRelease is in \`helm.toolkit.fluxcd.io/v2\`; HelmChart, HelmRepository, OCIRepository, GitRepository and Bucket are in
 \`source.toolkit.fluxcd.io/v1\`; Receiver is in \`notification.toolkit.fluxcd.io/v1\`, Alert and Provider in

@@ -15,7 +15,7 @@ const objectsOfUpdate = 1_000;
 
 export interface ListPage {
   readonly objects: readonly BucketObject[];
-  /** Of the next page. */
+  /** The continuation of the next page. */
   readonly continuation: string | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface SecretData {
 
 export type Texts = Readonly<Record<string, string | undefined>>;
 
-/** Of these keys alone: what is read is what agents are sent. */
+/** The texts of these keys alone: what is read is what agents are sent. */
 export function textsOf(secret: SecretData | undefined, keys: readonly string[]): Texts {
   const data = secret?.data ?? {};
   return Object.fromEntries(

@@ -28,7 +28,7 @@ export interface SourceSecrets {
 
 /** Fields of the source. */
 export interface SourceAccessOptions {
-  /** Of a Bucket: any address of its endpoint. */
+  /** The URL of a Bucket: any address of its endpoint. */
   readonly url: string;
   readonly insecure?: boolean | undefined;
   readonly provider?: string | undefined;

@@ -20,7 +20,7 @@ import { cleanPath, isInside, selectEntries } from "./tree.ts";
 
 export interface CheckoutTree extends GitTree {
   readonly include?: readonly GitInclude[] | undefined;
-  /** Of the chart: in it a link out of the repository is an error. */
+  /** The path of the chart: in it a link out of the repository is an error. */
   readonly path?: string | undefined;
 }
 

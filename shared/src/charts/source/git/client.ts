@@ -26,7 +26,7 @@ export interface GitLimits {
   readonly maxReceivedBytes?: number;
   /** From the server, for listing references or reading one file. Default: 128 MiB. */
   readonly maxMetadataBytes?: number;
-  /** Of all files of one checkout. Default: 512 MiB. */
+  /** The limit of all files of one checkout. Default: 512 MiB. */
   readonly maxBytes?: number;
   /** Default: 100,000. */
   readonly maxFiles?: number;
@@ -81,7 +81,7 @@ export interface GitClient {
 }
 
 const MiB = 1024 * 1024;
-/** Of the list of references: some 200,000. */
+/** The limit of the list of references: some 200,000. */
 const maxReferencesBytes = 16 * MiB;
 /** Submodules of submodules. */
 const maxDepth = 5;

@@ -11,7 +11,7 @@ import type { Session } from "./session.ts";
 import { linkLeaves, parseTree, type TreeEntry } from "./tree.ts";
 
 export interface CheckoutLimits {
-  /** Of all files together. */
+  /** The limit of all files together. */
   readonly maxBytes: number;
   readonly maxFiles: number;
 }

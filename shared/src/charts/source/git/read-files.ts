@@ -17,7 +17,7 @@ import { listPaths, parentsOf } from "./tree-paths.ts";
 export interface WantedFile {
   /** From the root. */
   readonly path: string;
-  /** Of its content; absent: only whether there is such a file. */
+  /** The limit of its content; absent: only whether there is such a file. */
   readonly maxBytes?: number;
 }
 
@@ -37,7 +37,7 @@ export interface FoundFiles<T> {
 export interface ReadContents<T> {
   /** What is kept of a content. */
   readonly parse: (path: string, bytes: Buffer) => T | Promise<T>;
-  /** Of all contents of the read together. */
+  /** The limit of all contents of the read together. */
   readonly maxTotalBytes: number;
   /** Runs `work` as soon as there is room for the bytes of a content. */
   readonly reserve: <R>(bytes: number, work: () => Promise<R>) => Promise<R>;

@@ -15,9 +15,9 @@ export interface GitReference {
 
 export interface RemoteRef {
   readonly name: string;
-  /** Of an annotated tag, the one that it points to. */
+  /** The commit of an annotated tag, the one that it points to. */
   readonly commit: string;
-  /** Of an annotated tag: its own object. */
+  /** The object of an annotated tag itself. */
   readonly tagObject?: string;
 }
 

@@ -47,9 +47,9 @@ export function selectEntries(
   return entries.filter(({ path }) => directories.some((each) => isInside(path, each)));
 }
 
-/** Of a user, in characters: each directory above such a path is looked up, as a text of its own. */
+/** The limit of a user, in characters: each directory above such a path is looked up, as a text of its own. */
 const longestPath = 1_024;
-/** Of a file of a commit: Linux writes none with more. */
+/** The limit of a file of a commit: Linux writes none with more. */
 const longestTreePath = 4_096;
 
 /**

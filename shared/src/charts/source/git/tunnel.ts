@@ -26,7 +26,7 @@ export type TunnelProblem =
 
 export interface Tunnel extends AsyncDisposable {
   readonly port: number;
-  /** Of the SOCKS proxy: nothing else on this machine uses it. */
+  /** The username of the SOCKS proxy: nothing else on this machine uses it. */
   readonly username: string;
   readonly password: string;
   readonly problem: TunnelProblem | undefined;

@@ -59,7 +59,7 @@ describe("a chart that the index has", () => {
     });
   });
 
-  test("and whose registry does not have it is no such version", async () => {
+  test("and whose registry does not have it is not a version", async () => {
     const registry = registryOf({ "1.0.0": testChart("1.0.0") });
     await using server = await startTestServer((request, response) => {
       if (request.path !== "/index.yaml") return registry(request, response);

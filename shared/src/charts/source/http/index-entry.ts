@@ -10,7 +10,7 @@ export interface ChartEntry {
   readonly version: string;
   /** As in the index, possibly relative to the repository. */
   readonly urls: readonly string[];
-  /** Of the archive, `sha256:` and hex; absent when the index has none. */
+  /** The digest of the archive, `sha256:` and hex; absent when the index has none. */
   readonly digest?: string;
   readonly created?: string;
   readonly deprecated?: boolean;

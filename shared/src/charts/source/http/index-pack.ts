@@ -14,7 +14,7 @@ export interface PackedIndex {
   readonly names: readonly string[];
   /** Part i is `bytes.subarray(ends[i - 1], ends[i])`. */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** Of the uncompressed parts. */
+  /** The sizes of the uncompressed parts. */
   readonly sizes: Uint32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

@@ -44,7 +44,7 @@ export interface IndexedChart {
 /** An index as a whole. */
 export interface IndexSummary {
   readonly indexUrl: string;
-  /** Of its bytes, `sha256:` and hex. */
+  /** The digest of its bytes, `sha256:` and hex. */
   readonly digest: string;
   readonly sizeBytes: number;
   /** All charts of the index. */
@@ -60,7 +60,7 @@ export interface IndexRepository {
 export interface IndexRepositoryOptions {
   readonly maxIndexBytes: number;
   readonly maxRepositories: number;
-  /** Of all cached indexes, which are compressed. */
+  /** The limit of all cached indexes, which are compressed. */
   readonly maxCachedBytes: number;
   readonly timeoutMs: number;
 }
@@ -94,7 +94,7 @@ interface IndexLoad {
 
 const maxCachedCharts = 64;
 const maxFailures = 256;
-/** Of a chart's name and position in memory, roughly. */
+/** The bytes of name of a chart's name and position in memory, roughly. */
 const bytesOfName = 200;
 
 export function createIndexRepository(

@@ -16,7 +16,7 @@ const blockBytes = 1024 * 1024;
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Of the whole process, with its workers. When garbage is collected by itself depends on what else the machine does. */
+/** The memory of the whole process, with its workers. When garbage is collected by itself depends on what else the machine does. */
 function residentMb(): number {
   collectGarbage();
   return process.memoryUsage.rss() / 1e6;

@@ -37,9 +37,9 @@ export interface Ignore {
 
 /** More take seconds on the files of a large source. Written files have a few dozen. */
 export const maxIgnorePatterns = 1_000;
-/** Of `spec.ignore` and all files together, comments included. */
+/** The limit of `spec.ignore` and all files together, comments included. */
 export const maxIgnoreBytes = 256 * 1024;
-/** Of one pattern. No pause is possible while it is compared with a path. */
+/** The limit of one pattern. No pause is possible while it is compared with a path. */
 const maxCharacters = 1_024;
 const maxNames = 64;
 

@@ -30,10 +30,10 @@ export interface OciQuery {
 }
 
 export interface OciArtifact {
-  /** Of the manifest, without those of an index of platforms. */
+  /** The annotations of the manifest, without those of an index of platforms. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly layer: OciLayer;
-  /** Of a packaged Helm chart; absent for other artifacts. */
+  /** The chart of a packaged Helm chart; absent for other artifacts. */
   readonly chart?: { readonly name: string; readonly version: string };
 }
 

@@ -18,13 +18,13 @@ export interface OciReference {
 
 /** What a reference refers to now. */
 export interface OciRevision {
-  /** Of the manifest that the tag points to, which may be an index of several platforms. */
+  /** The digest of the manifest that the tag points to, which may be an index of several platforms. */
   readonly digest: string;
   /** Absent for a reference by digest. */
   readonly tag?: string | undefined;
 }
 
-/** Of packaged Helm charts. */
+/** The helm chart layer of packaged Helm charts. */
 export const helmChartLayer = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 
 /** As in `status.artifact.revision` of Flux. */
@@ -35,7 +35,7 @@ export function formatRevision({ digest, tag }: OciRevision): string {
 export interface TagQuery {
   readonly semver: string;
   readonly semverFilter?: string | undefined;
-  /** Of the layer selector: only tags of Helm charts have `_` where the version has `+`. */
+  /** The media type of the layer: only tags of Helm charts have `_` where the version has `+`. */
   readonly mediaType?: string | undefined;
 }
 
@@ -95,7 +95,7 @@ function candidatesOf(tags: readonly string[], mediaType: string | undefined): C
     .sort((a, b) => compareVersions(b.version, a.version));
 }
 
-/** Of sorted lists. */
+/** From sorted lists. */
 function* highestFirst(chunks: readonly (readonly Candidate[])[]): Generator<Candidate> {
   const next = chunks.map(() => 0);
   for (;;) {

@@ -16,7 +16,7 @@ import { type ChartManifest, readManifest, tagDigest } from "./manifest.ts";
 import type { OciRegistry } from "./registry.ts";
 import type { ListTags } from "./tags.ts";
 
-/** Of all lists that are kept, some hundred bytes each. */
+/** The limit of all lists that are kept, some hundred bytes each. */
 const maxKnownTags = 300_000;
 
 export interface OciSource extends Source<OciLocation, OciPin> {

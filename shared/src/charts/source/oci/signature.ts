@@ -25,7 +25,7 @@ const bundleSchema = z.object({
   }),
 });
 
-/** Of a signature; attestations, such as an SBOM, are signed with the same keys and say nothing about trust. */
+/** What a signature says; attestations, such as an SBOM, are signed with the same keys and say nothing about trust. */
 const statementSchema = z.object({
   predicateType: z.literal("https://sigstore.dev/cosign/sign/v1"),
   subject: z.array(z.object({ digest: z.object({ sha256: z.string() }) })).max(64),

@@ -9,7 +9,7 @@ import { abandon, type Exchange } from "./exchange.ts";
 export interface ReadBody {
   /** In an ArrayBuffer of its own, so that it can be transferred to another thread. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Of the decompressed bytes, `sha256:` and hex. */
+  /** The digest of the decompressed bytes, `sha256:` and hex. */
   readonly digest: string;
 }
 

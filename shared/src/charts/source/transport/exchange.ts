@@ -32,7 +32,7 @@ export interface ExchangeRequest {
 export interface Exchange {
   readonly status: number;
   readonly body: Dispatcher.ResponseData["body"];
-  /** Of the last request, after redirects. */
+  /** The URL of the last request, after redirects. */
   readonly url: URL;
   /** The request, for messages: `GET https://host/path`. */
   readonly request: string;

@@ -69,7 +69,7 @@ export function isRefused(thrown: unknown): boolean {
   return codesOf(thrown).includes("ECONNREFUSED");
 }
 
-/** Of an error and its causes. */
+/** The codes of an error and its causes. */
 function codesOf(thrown: unknown): readonly string[] {
   const codes: string[] = [];
   for (let error = thrown; error instanceof Error; error = error.cause)

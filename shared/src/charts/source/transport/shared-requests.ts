@@ -36,7 +36,7 @@ export function createSharedRequests<T>(deps: {
   readonly clock: Pick<Clock, "monotonic">;
   readonly maxResults: number;
   readonly maxFailures: number;
-  /** Of the results; absent: only their number counts. */
+  /** The limit of the results; absent: only their number counts. */
   readonly limit?: WeightLimit<T> | undefined;
 }): SharedRequests<T> {
   const { limit } = deps;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { requireProgram, runProgram } from "./programs.ts";
 
 export interface TestRepository {
-  /** Of the bare repository, below the root of the servers: `team/app.git`. */
+  /** The name of the bare repository, below the root of the servers: `team/app.git`. */
   readonly name: string;
   readonly bareDir: string;
   /** Commits files (undefined: removed; `link:` and a target: a symbolic link), pushes the branch, and resolves to the commit. */
