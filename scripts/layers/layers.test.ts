@@ -123,9 +123,16 @@ const cases: readonly Case[] = [
   {
     title: "allows a program of its own to load what it needs",
     files: {
-      "hub/src/rollout/bundle/bundle-main.ts": `import { status } from "../../rules/status/status.ts";\nexport const bundle = status;`,
+      "hub/src/rollout/bundle/bundle-main.ts": `import { keys } from "../../base/keys/keys.ts";\nexport const bundle = keys;`,
     },
     rules: [],
+  },
+  {
+    title: "rejects a program of its own that loads a group through another file",
+    files: {
+      "hub/src/rollout/bundle/bundle-main.ts": `import { status } from "../../rules/status/status.ts";\nexport const bundle = status;`,
+    },
+    rules: ["program-without-groups"],
   },
   {
     title: "rejects an import past the entry point of a folder where there are no groups",

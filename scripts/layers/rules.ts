@@ -124,6 +124,13 @@ const entryPointRules: readonly IForbiddenRuleType[] = [
     to: { path: "^$1/src/.+/[^/]+$", pathNot: ["/index\\.ts$", generated] },
   },
   {
+    name: "program-without-groups",
+    severity: "error",
+    comment: "a program of its own loads no whole group, also not through others",
+    from: { path: `^(${grouped})/src/.+-main\\.ts$` },
+    to: { path: `^(${grouped})/src/[^/]+/index\\.ts$`, reachable: true },
+  },
+  {
     name: "entry-point-of-package",
     severity: "error",
     comment: "another package is imported through the entry points that its package.json exports",

@@ -12,9 +12,9 @@ import {
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
+import { agentErrors } from "../../base/errors/index.ts";
 import {
   type AccountWatch,
-  agentErrors,
   createAccountWatches,
   isUsable,
   type Observation,

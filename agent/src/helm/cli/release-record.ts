@@ -2,7 +2,7 @@
 import type { DeploymentKey } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { InventoryReader, InventoryRevision, OwnerKey } from "../../state/index.ts";
 import type { ReadRecords } from "../record/read-records.ts";
 

@@ -12,7 +12,8 @@ import {
   type WatchedProcess,
 } from "@flotilla/shared/process";
 import { cutText } from "@flotilla/shared/text";
-import { agentErrors, impersonatedUser, limitsWithChildren } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import { impersonatedUser, limitsWithChildren } from "../../base/index.ts";
 import { openInput } from "./helm-input.ts";
 import { loggedText } from "./logged-lines.ts";
 import type { ProcessRecords } from "./process-records.ts";

@@ -9,7 +9,8 @@ import {
 } from "@flotilla/shared/kube/objects";
 import type { ChartFile } from "@flotilla/shared/source/cache";
 import { type Clock, delay } from "@flotilla/shared/time";
-import { agentErrors, type ImpersonatedClient } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient } from "../../base/index.ts";
 import { helmErrorOf, type RunHelm } from "../cli/run-helm.ts";
 import type { ReadRecords } from "../record/read-records.ts";
 import { desiredCrd, isEstablished } from "./desired-crd.ts";

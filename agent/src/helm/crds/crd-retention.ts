@@ -12,7 +12,8 @@ import {
   customResourceDefinitions,
 } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import { agentErrors, type ImpersonatedClient } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient } from "../../base/index.ts";
 import { type ReleaseKey, type ReleaseRecord, recordSecretName } from "../cli/release-record.ts";
 import type { Releases } from "../cli/releases.ts";
 import type { StoredReleases } from "../cli/stored-releases.ts";

@@ -2,7 +2,8 @@
 import { type LabelSelector, selects } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { namespaces } from "@flotilla/shared/kube/objects";
-import { agentErrors, type ImpersonatedClient } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient } from "../../base/index.ts";
 
 /** Throws NAMESPACE_NOT_ALLOWED unless the namespace exists and the selector matches its labels, as in Fleet. */
 export async function checkNamespace(

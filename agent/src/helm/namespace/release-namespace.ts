@@ -9,7 +9,8 @@ import {
   type KubeRest,
 } from "@flotilla/shared/kube/client";
 import { namespaces, type ObjectMeta } from "@flotilla/shared/kube/objects";
-import { agentErrors, type ImpersonatedClient } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient } from "../../base/index.ts";
 import { helmFieldManager, ownershipMarks } from "../cli/ownership.ts";
 import type { ReleaseKey } from "../cli/release-record.ts";
 import type { CreatedNamespace } from "./delete-namespace.ts";

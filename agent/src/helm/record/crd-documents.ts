@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import { AppError } from "@flotilla/shared/errors";
 import { toHelmJson } from "@flotilla/shared/yaml";
 import * as z from "zod";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import { headOf, type ReadYamlDocument } from "./manifest.ts";
 
 export const policyAnnotation = "helm.sh/resource-policy";

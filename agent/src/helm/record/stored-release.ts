@@ -5,7 +5,7 @@ import { constants, gunzip, gzip } from "node:zlib";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { canonicalJson, parseExact } from "@flotilla/shared/json";
 import * as z from "zod";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import { type HelmHook, hookManifest, hooksOf } from "./hooks.ts";
 import { type KindChange, kindChange, withKindChanges } from "./kind-changes.ts";
 import { type ReadYamlDocument, readYamlDocument } from "./manifest.ts";

@@ -8,7 +8,7 @@ import type { ChartFile } from "@flotilla/shared/source/cache";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { extract } from "tar-stream";
 import * as z from "zod";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import { outsideFunctions, type TemplateFile } from "./template-calls.ts";
 
 export interface ChartTemplates {

@@ -6,7 +6,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { canonicalJson } from "@flotilla/shared/json";
 import type { ChartFile } from "@flotilla/shared/source/cache";
 import type { Values } from "@flotilla/shared/values";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import { both, type ChartCalls, mayHavePostHooks } from "./chart-calls.ts";
 import type { OutsideCalls } from "./template-calls.ts";
 

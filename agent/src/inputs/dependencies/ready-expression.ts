@@ -1,7 +1,7 @@
 /** `readyExpr`: whether a dependency is met, by an expression over this deployment and the other one. Pure. */
 import { type Allowance, compileCel, readyVariables } from "@flotilla/shared/cel";
 import { AppError } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { DeploymentView } from "./deployment-view.ts";
 
 /** Why a dependency is not met; undefined: it is. */

@@ -21,7 +21,8 @@ import {
 } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { agentErrors, type ImpersonatedClient } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient } from "../../base/index.ts";
 import {
   createReferrers,
   deploymentOf,

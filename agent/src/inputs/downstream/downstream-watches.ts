@@ -8,8 +8,8 @@ import { describeKind, type KubeRest } from "@flotilla/shared/kube/client";
 import type { ObjectMeta, Resource } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
+import { agentErrors } from "../../base/errors/index.ts";
 import {
-  agentErrors,
   createAccountWatches,
   isUsable,
   type Observation,

@@ -2,7 +2,8 @@
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 import { createReaderPool, programBeside, type ReaderPoolOptions } from "@flotilla/shared/reader";
 import { chartErrors } from "@flotilla/shared/source";
-import { agentErrors, type LimitRecords } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { LimitRecords } from "../../base/index.ts";
 import { maxReleaseBytes } from "../../helm/index.ts";
 import type { ReaderTask } from "./reader-task.ts";
 

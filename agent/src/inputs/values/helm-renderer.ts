@@ -11,7 +11,8 @@ import { join } from "node:path";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 import { canonicalJson } from "@flotilla/shared/json";
 import { toHelmJson } from "@flotilla/shared/yaml";
-import { agentErrors, type LimitRecords } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { LimitRecords } from "../../base/index.ts";
 import { type HelmResult, helmErrorOf, type RunHelm } from "../../helm/index.ts";
 import { missingKeyIn } from "./template/index.ts";
 

@@ -7,7 +7,7 @@ import type { HubValuesSource } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import { mergeValues, setValue, type Values } from "@flotilla/shared/values";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import { type ReferencedDeps, type ReferenceUse, requireObject } from "../../state/index.ts";
 import type { ValueLayer } from "./value-origins.ts";
 import { missingKey, parseValuesSource, type ReadYaml, textUnder } from "./values-source.ts";

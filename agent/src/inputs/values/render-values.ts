@@ -6,7 +6,8 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import { parseExact } from "@flotilla/shared/json";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
 import * as z from "zod";
-import { agentErrors, type LimitRecords } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { LimitRecords } from "../../base/index.ts";
 import type { RunHelm } from "../../helm/index.ts";
 import { createRenderTemplates } from "./helm-renderer.ts";
 import {

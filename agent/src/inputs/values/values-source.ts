@@ -2,7 +2,7 @@
 import type { ValuesSource } from "@flotilla/shared/content";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isMap, type Values } from "@flotilla/shared/values";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 
 /** A ConfigMap or Secret. */
 export interface SourceObject {

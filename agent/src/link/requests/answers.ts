@@ -3,11 +3,8 @@
 import type { DeploymentKey } from "@flotilla/proto";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
 import { AppError, unreachable } from "@flotilla/shared/errors";
-import {
-  agentErrors,
-  type ImpersonatedClient,
-  type ImpersonatedClients,
-} from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient, ImpersonatedClients } from "../../base/index.ts";
 import type { ReadRecords, ReleaseKey, Releases } from "../../helm/index.ts";
 import type { InputCollector } from "../../inputs/index.ts";
 import type {

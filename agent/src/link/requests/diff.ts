@@ -7,7 +7,7 @@ import {
   type ObjectRef,
   type Resource,
 } from "@flotilla/shared/kube/objects";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { ReadRecords } from "../../helm/index.ts";
 import { objectDiff } from "./object-diff.ts";
 import type { AnswerSink } from "./open-requests.ts";

@@ -3,7 +3,7 @@
 import { AppError } from "@flotilla/shared/errors";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
 import { type Event, events } from "@flotilla/shared/kube/objects";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { AnswerSink } from "./open-requests.ts";
 import type { RequestedRelease } from "./requested-release.ts";
 import { resourceTree, type TreeDeps } from "./resource-tree.ts";

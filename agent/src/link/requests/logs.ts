@@ -2,7 +2,7 @@
 import { type LogOptions, wireLimits } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { AnswerSink } from "./open-requests.ts";
 import { type Pod, type PodsDeps, podsOf } from "./pods-of-release.ts";
 import {

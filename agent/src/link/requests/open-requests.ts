@@ -14,7 +14,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import { cutText } from "@flotilla/shared/text";
 import type { Clock } from "@flotilla/shared/time";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 
 /** Where an answer goes. */
 export interface AnswerSink {

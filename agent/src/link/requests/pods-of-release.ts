@@ -3,7 +3,7 @@ import type { LogOptions } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import * as z from "zod";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { ReadRecords } from "../../helm/index.ts";
 import { hooksOfRelease, isTest, type ReleaseHook } from "./hooks-of-release.ts";
 import {

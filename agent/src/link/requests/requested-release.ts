@@ -2,7 +2,7 @@
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import {
   type HelmRelease,
   isSameContent,

@@ -5,7 +5,7 @@ import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import { archiveDigest, pinnedVersion } from "@flotilla/shared/source";
 import { type Clock, delay } from "@flotilla/shared/time";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { Deployer, InSync } from "../../release/index.ts";
 import type { ReleaseAssignment } from "../../state/index.ts";
 import { noWatches } from "./in-memory-parts.ts";

@@ -1,6 +1,6 @@
 /** Performs one action for a release. */
 import { AppError, unreachable } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { Action } from "../state/action.ts";
 import { awaitReadiness } from "./await-readiness.ts";
 import { claimSame } from "./claims.ts";

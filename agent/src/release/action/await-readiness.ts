@@ -1,5 +1,5 @@
 /** The action `await`. */
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import { rollbackOptions, upgradeOptions } from "../../helm/index.ts";
 import type { Action } from "../state/action.ts";
 import type { AttemptedAction } from "../state/failure-policy.ts";

@@ -2,7 +2,7 @@
 
 import { AppError } from "@flotilla/shared/errors";
 import { cutText } from "@flotilla/shared/text";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { Attempts, FailedAttempts } from "../../state/index.ts";
 import {
   type AttemptedAction,

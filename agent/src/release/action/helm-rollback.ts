@@ -2,7 +2,7 @@
 import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import {
   type CrdRetention,
   type HelmRelease,

@@ -1,6 +1,7 @@
 /** Runs the tests of a release (`helm test`), and records their results. */
 import { AppError } from "@flotilla/shared/errors";
-import { agentErrors, type ImpersonatedClient } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient } from "../../base/index.ts";
 import {
   type HelmTest,
   helmFailureOf,

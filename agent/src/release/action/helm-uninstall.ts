@@ -1,6 +1,6 @@
 /** Runs `helm uninstall`, and records its result at once. */
 import { AppError } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import {
   type CrdPolicy,
   type CrdRetention,

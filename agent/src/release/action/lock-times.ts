@@ -2,7 +2,7 @@
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import { type Clock, formatGoDuration, formatTime } from "@flotilla/shared/time";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import { type ReleaseRecord, upgradeOptions } from "../../helm/index.ts";
 import { defaultLockTimeoutMs } from "../state/action.ts";
 

@@ -1,6 +1,6 @@
 /** What is reported of a release whose objects were not ready in time. Pure. */
 import { AppError } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { ReleaseKey } from "../../helm/index.ts";
 import type { Readiness } from "../../observe/index.ts";
 

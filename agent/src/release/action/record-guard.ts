@@ -3,7 +3,8 @@
  * Secrets in the namespace of a release (docs/adr/0025).
  */
 import { AppError } from "@flotilla/shared/errors";
-import { agentErrors, type ImpersonatedClient } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient } from "../../base/index.ts";
 import {
   type HelmRelease,
   hasHooks,

@@ -12,7 +12,8 @@ import {
 } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import { agentErrors, type ImpersonatedClient } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient } from "../../base/index.ts";
 import {
   type ReadRecords,
   type ReleaseKey,

@@ -1,6 +1,6 @@
 /** What follows an action that failed: another attempt, a rollback or an uninstall. */
 import { AppError } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import {
   countFailure,
   type FailedAttempt,

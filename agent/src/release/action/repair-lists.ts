@@ -3,7 +3,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isConflict, type KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import {
   type HelmRelease,
   helmFieldManager,

@@ -8,7 +8,8 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isForbidden } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import { listNames } from "@flotilla/shared/text";
-import { agentErrors, type ImpersonatedClient } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient } from "../../base/index.ts";
 import {
   type HelmRelease,
   type KindChange,

@@ -1,6 +1,6 @@
 /** What follows a run of `helm upgrade --install` that failed, before the failure is counted. */
 import { AppError, messageOf } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import {
   type HelmResult,
   hasFailedToReplace,

@@ -5,11 +5,8 @@
 
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
-import {
-  agentErrors,
-  type ImpersonatedClient,
-  type ImpersonatedClients,
-} from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient, ImpersonatedClients } from "../../base/index.ts";
 import {
   checkNamespace,
   isLocked,

@@ -1,7 +1,7 @@
 /** Everything that changes a release goes through here: it is deployed, or withdrawn. */
 
 import { AppError } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import {
   createApplyChartCrds,
   createCrdRetention,

@@ -10,7 +10,8 @@ import type { ProcessWatch } from "@flotilla/shared/process";
 import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
-import { agentErrors, type ImpersonatedClients } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClients } from "../../base/index.ts";
 import type { Releases } from "../../helm/index.ts";
 import {
   createDependencyTracker,

@@ -9,11 +9,8 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
 import { secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import {
-  agentErrors,
-  type ImpersonatedClient,
-  type ImpersonatedClients,
-} from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import type { ImpersonatedClient, ImpersonatedClients } from "../../base/index.ts";
 import type { ReleaseKey } from "../../helm/index.ts";
 import type { Inventory, ReleaseAssignment, ReleaseOwner } from "../../state/index.ts";
 import { downstreamObjects, inventoryRelease, mayBeOf, ownerSelector } from "../action/claims.ts";

@@ -2,7 +2,7 @@
 
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { DeploymentResult } from "../../observe/index.ts";
 import { RetryError } from "../action/failed-attempts.ts";
 import type { Running } from "./running.ts";

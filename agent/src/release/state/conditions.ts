@@ -2,7 +2,7 @@
 
 import type { ReleaseCondition } from "@flotilla/proto";
 import { cutText } from "@flotilla/shared/text";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { DriftText } from "../../observe/index.ts";
 import type { FailedAttempts, InventoryRevision } from "../../state/index.ts";
 import { applyRemarks } from "./apply-remarks.ts";

@@ -7,7 +7,7 @@ import { createKeyedMutex } from "@flotilla/shared/concurrency";
 import { contentErrors } from "@flotilla/shared/content";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { Assignment } from "./assignment-secret.ts";
 import type { AssignmentStorage } from "./assignment-storage.ts";
 import type { AssignmentRequest } from "./intake.ts";

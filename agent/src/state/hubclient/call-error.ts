@@ -3,7 +3,7 @@ import { isNewKeyRequired } from "@flotilla/proto";
 import { agentNamespace, bootstrapSecretName } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import { type Metadata, status } from "@grpc/grpc-js";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 
 /** What to do when the hub does not know this agent, or is not the agent's hub. */
 const enrolAgainHint = `to enrol this cluster there, copy the data of the Secret of a new ClusterRegistrationToken of that hub into the Secret ${agentNamespace}/${bootstrapSecretName}`;

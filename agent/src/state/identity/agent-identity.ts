@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import type { EnrollResponse, IssuedCertificate } from "@flotilla/proto";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 
 export interface AgentIdentity {
   /** PEM. Secret. */

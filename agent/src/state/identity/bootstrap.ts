@@ -5,7 +5,7 @@ import { bootstrapSecretName } from "@flotilla/shared/api/names";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import * as z from "zod";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 
 export interface Bootstrap {
   /** `host:port`. */

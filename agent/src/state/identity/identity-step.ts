@@ -1,7 +1,7 @@
 /** The transitions of the agent's identity. Pure: `step` takes the state and an event, and returns the state and effects. */
 import { bootstrapSecretName } from "@flotilla/shared/api/names";
 import { AppError, unreachable } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import { renewedWith, type StoredIdentity } from "./agent-identity.ts";
 import type { Bootstrap } from "./bootstrap.ts";
 import {

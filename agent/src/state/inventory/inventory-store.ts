@@ -6,7 +6,8 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import { agentErrors, createSecretStorage, type SecretStorage } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
+import { createSecretStorage, type SecretStorage } from "../../base/index.ts";
 import { isEmpty, keyOf, type ReleaseRef } from "./inventory-document.ts";
 import {
   type InventoryDocument,

@@ -3,7 +3,7 @@
 import { type ObjectRef, parseObjectRef } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced";
-import { agentErrors } from "../../base/index.ts";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { ClusterInfoStore } from "./cluster-info.ts";
 import type { ReferencedObjects } from "./referenced-objects.ts";
 

@@ -1,0 +1,1 @@
+export { agentErrors } from "./agent-errors.ts";
