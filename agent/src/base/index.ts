@@ -1,4 +1,4 @@
-export { agentErrors, wrongHub } from "./errors/agent-errors.ts";
+export { wrongHub } from "./errors/agent-errors.ts";
 export {
   type AccountWatch,
   createAccountWatches,
