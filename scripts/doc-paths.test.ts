@@ -11,7 +11,7 @@ const pages = ["AGENTS.md", "README.md", ...globSync("docs/**/*.md", { cwd: root
 const quotedPath = /`((?:agent|charts|cli|docs|e2e|hub|local|proto|scripts|shared)\/[\w./-]+)`/g;
 const link = /\]\(([^)\s#:]+)(?:#[^)\s]*)?\)/g;
 
-/** The unlisted of tests, and of generated code. */
+/** Folders of tests, and of generated code. */
 const unlisted = /(^|\/)(testing|generated|fixtures|rules)$/;
 
 for (const page of pages) {

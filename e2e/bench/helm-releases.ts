@@ -19,7 +19,7 @@ const manyRounds = 3;
 /** The bar: the HelmOp's time and this much. */
 const allowanceMs = 50;
 
-/** The flux of Flux 2.9, on a machine where Helm took `manyHelmMs` for as many releases as Flux `manyMs`. */
+/** Measured with Flux 2.9, on a machine where Helm took `manyHelmMs` for as many releases as Flux `manyMs`. */
 const flux = { oneMs: 1_700, manyMs: 5_100, manyHelmMs: 3_100 };
 
 /** With so many runs at a time Helm is the fastest on two cores. */

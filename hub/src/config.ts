@@ -116,7 +116,7 @@ HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories and to the Open
 again when it changes.
 `;
 
-/** The beside program of a bundled program, which is in a folder `bin`. */
+/** Beside a bundled program, which is in a folder `bin`. */
 const besideProgram = fileURLToPath(new URL("../dashboard", import.meta.url));
 
 /** Throws CONFIG_INVALID, whose message names the flag. */

@@ -37,7 +37,7 @@ const leaseConnections = 2;
 const MiB = 1024 * 1024;
 /** For all child processes together: runs of git, which read references and single files, and readers of charts. */
 const childBytes = 512 * MiB;
-/** The read budget of a namespace at most half, so that a server that sends slowly holds up the sources of its own tenant alone. */
+/** A namespace gets at most half, so that a server that sends slowly holds up the sources of its own tenant alone. */
 const readBudget = { capacity: 64 * MiB, share: 32 * MiB };
 
 /** All rights of the hub but one are in one value of its chart. */

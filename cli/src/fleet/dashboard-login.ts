@@ -11,9 +11,9 @@ import {
 import * as z from "zod";
 import { createIfMissing } from "./registration.ts";
 
-/** The account of a local fleet alone: no chart creates it. */
+/** Only a local fleet has it: no chart creates it. */
 const account = "flotilla-local-dashboard";
-/** The token seconds of the token, which the session has. */
+/** The lifetime of the token, which the session has. */
 const tokenSeconds = 24 * 3_600;
 const codeBytes = 18;
 

@@ -103,7 +103,7 @@ const words: Readonly<Record<string, Words>> = {
   },
 };
 
-/** The unknown type of a condition that others have defined: its status alone. */
+/** For a condition that others have defined: its status alone. */
 const unknownType: Words = {
   True: ["off", "True"],
   False: ["off", "False"],

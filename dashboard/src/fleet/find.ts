@@ -9,7 +9,7 @@ import type { ShownStates } from "./shown-states.ts";
 import { countStates } from "./summary.ts";
 
 export interface Found {
-  /** The href of the page that it opens. Unique. */
+  /** The page that it opens. Unique. */
   readonly href: string;
   readonly text: string;
   /** Beside the text. */

@@ -49,7 +49,7 @@ export interface VirtualTableProps<T extends object> {
 }
 
 const rowHeight = 36;
-/** The narrow row height of three lines: two of them for what is below the name. */
+/** Three lines: two of them for what is below the name. */
 const narrowRowHeight = 76;
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
 type Features = typeof features;
@@ -128,7 +128,7 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
   );
 }
 
-/** The narrow template of a phone: the name and the state beside each other, and the reason below them. */
+/** On a phone: the name and the state beside each other, and the reason below them. */
 const narrowTemplate = { gridTemplateColumns: "minmax(0, 1fr) auto", columnGap: "0.75rem" };
 
 function narrowed<T>(columns: readonly Column<T>[]): readonly Column<T>[] {

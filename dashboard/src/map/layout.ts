@@ -31,7 +31,7 @@ const head = 22;
 const gap = 14;
 /** So that the name of a small group can be read. */
 const minBlockWidth = 76;
-/** The aspect of a block: wider than high, as a screen is. */
+/** The shape of a block: wider than high, as a screen is. */
 const aspect = 2.5;
 
 /** As high as needed if the smallest tiles do not fit into `maxHeight`. */

@@ -6,7 +6,7 @@ import { type AnyState, lookOf, suspendedChip } from "../state/index.ts";
 
 export interface CountsBarProps {
   readonly name: string;
-  /** The href of the list. */
+  /** The address of the list. */
   readonly href: string;
   /** To which the list is limited, too; "": it is not. */
   readonly namespace: string;

@@ -26,7 +26,7 @@ export interface AgentsOptions {
   readonly report: (figures: readonly Figure[]) => void;
 }
 
-/** The message bytes of a message with a content as small as the HelmOp has. */
+/** The size of a message with a content as small as the HelmOp has. */
 const messageBytes = 700;
 const idleMs = 60_000;
 const bareIdleMs = 15_000;

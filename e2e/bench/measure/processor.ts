@@ -1,7 +1,7 @@
 /** What a process has used of the processors. */
 import { readdir, readFile } from "node:fs/promises";
 
-/** The ticks per second of the clock of /proc. */
+/** The unit of the times in /proc. */
 const ticksPerSecond = 100;
 
 /** Since its start, its ended children included. */

@@ -80,7 +80,7 @@ items:
 });
 const wild = await wildChart();
 const empty = await chartArchive({ name: "empty", version: "1.0.0", templates: {} });
-/** The plain of which kustomize takes each object. */
+/** A chart of which kustomize takes each object. */
 const plain = await configChart("plain", "1.0.0");
 charts.publish(chart, wild, empty, plain);
 

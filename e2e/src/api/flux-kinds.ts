@@ -11,7 +11,7 @@ export interface ShownKind {
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly hasStatus: boolean;
   readonly header: RegExp;
-  /** The row of an object with this spec that is ready, with the message `fetched`. */
+  /** What is printed for an object with this spec that is ready, with the message `fetched`. */
   readonly row: RegExp;
 }
 

@@ -19,7 +19,7 @@ import { type Answered, anyVersion, askBoth, fullVersion } from "./testing/agree
 import { helmAnswers, rejected } from "./testing/helm-answer.ts";
 import { pushTags } from "./testing/tagged-charts.ts";
 
-/** The pairs of both kinds together. */
+/** How many, of both kinds together. */
 const pairs = Number(process.env["FLOTILLA_PAIRS"] ?? 150);
 const lanes = 2;
 const chartsAtATime = 10;

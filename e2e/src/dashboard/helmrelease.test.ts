@@ -54,7 +54,7 @@ await waitForObject(
   (release) => currentCondition(release, "Ready")?.status === "True",
 );
 
-/** The fact of a panel of facts. */
+/** A row in a panel of facts. */
 const fact = (panel: Locator, name: string) =>
   panel
     .locator(".fact")

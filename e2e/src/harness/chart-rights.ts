@@ -22,7 +22,7 @@ export const charts = {
 
 export type ChartName = keyof typeof charts;
 
-/** The plurals of the objects that grant rights. */
+/** The objects that grant rights. */
 const plurals = {
   ServiceAccount: "serviceaccounts",
   ClusterRole: "clusterroles",

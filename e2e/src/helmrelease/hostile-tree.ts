@@ -14,7 +14,7 @@ const MiB = 1024 * 1024;
 
 /** With a Chart.yaml that takes a tenth of a second or more to parse, several times what a large one of a real chart has. */
 export const heavyCharts = named("heavy");
-/** The huge charts of 8 MiB. */
+/** Each has a Chart.yaml of 8 MiB. */
 export const hugeCharts = named("huge");
 /** Packages of 80 KiB that unpack to 80 MiB before their Chart.yaml. */
 export const bombs = named("bomb");

@@ -117,7 +117,7 @@ export async function enrolHalfway(address: string, authoritiesPem: string): Pro
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const literal = (text: string) => [text.length, ...Buffer.from(text)];
-/** The call headers of a call: POST, https, and the others by their index in the static table of HTTP/2. */
+/** The headers of a call: POST, https, and the others by their index in the static table of HTTP/2. */
 const callHeaders = Buffer.from([
   ...[0x83, 0x87, 0x04, ...literal(connectPath)],
   ...[0x0f, 0x10, ...literal("application/grpc+proto")],

@@ -62,7 +62,7 @@ export interface DebianSource {
   readonly client: Dispatcher;
 }
 
-/** The image user of the user and the group in an image. */
+/** The user and the group in an image. */
 export const imageUser = 65_532;
 
 /** Folders that volumes are mounted on, and that exist for runtimes that cannot create them in a read-only tree. */

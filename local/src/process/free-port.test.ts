@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { test } from "vitest";
 import { freePort, isPortFree } from "./free-port.ts";
 
-/** The many of 400 random numbers out of 10,000 about eight are equal. */
+/** Among 400 random numbers out of 10,000 about eight are equal. */
 const many = 400;
 
 test("a port is reserved only once, also across processes", async () => {

@@ -2,7 +2,7 @@
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import type { ReleaseKey } from "./release-record.ts";
 
-/** The helm field manager of the fields that Helm applies. */
+/** Manages the fields that Helm applies. */
 export const helmFieldManager = "helm";
 
 export interface OwnershipMarks {

@@ -8,7 +8,7 @@ import {
   structuralRefusal,
 } from "./refusals.ts";
 
-/** The typed of Helm 4.3.1 and a kube-apiserver 1.36.3. */
+/** As Helm 4.3.1 and a kube-apiserver 1.36.3 write it. */
 const typed = (place: string, kind: string) =>
   `server-side apply failed for object ${place} ${kind}: failed to create typed patch object (${place}; ${kind}): `;
 const web = typed("shop/web", "apps/v1, Kind=Deployment");

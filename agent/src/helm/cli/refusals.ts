@@ -130,7 +130,7 @@ const controllers: ReadonlySet<string> = new Set([
 ]);
 
 const conflictHead = /^Apply failed with \d+ conflicts?: /;
-/** The conflict of one manager: one field behind it, or a list below it. */
+/** A conflict with one manager: one field behind it, or a list below it. */
 const conflict =
   /^conflicts? with "([^"]+)"(?: with subresource "[^"]+")?(?: using \S+?)?(?: at \S+)?:(?: (\.\S+)|((?:\n- \.\S+)+))(?:\n|$)/;
 

@@ -16,7 +16,7 @@ export const releaseLabels = {
   digest: "flotilla.dev/release-digest",
   /** What its values were rendered from; see ReleaseInputs. */
   origin: "flotilla.dev/values-origin",
-  /** The chart digest of the archive, as `chartDigestLabel` formats it. */
+  /** The digest of the archive, as `chartDigestLabel` formats it. */
   chartDigest: "flotilla.dev/chart-digest",
   /** The revision that the agent created. On a manual rollback or upgrade Helm copies the label, and it differs. */
   revision: "flotilla.dev/revision",

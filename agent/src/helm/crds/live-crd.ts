@@ -10,7 +10,7 @@ import * as z from "zod";
 import type { ReleaseKey } from "../cli/release-record.ts";
 import { keepPolicy, policyAnnotation } from "../record/crd-documents.ts";
 
-/** The field manager of the annotations. */
+/** Manages the annotations. */
 export const crdFieldManager = "flotilla-crds";
 
 /** All annotations of our field manager. */

@@ -126,7 +126,7 @@ describe("where Helm may have changed what it passes to the plugin", () => {
   const plugin = "--post-renderer=flotilla-post-renderer";
   const cases: readonly {
     readonly what: string;
-    /** The results of the dry run, and of the run after it. */
+    /** What the dry run comes to, and the run after it. */
     readonly results: readonly HelmResult[];
     readonly options: readonly string[];
     readonly expected: HelmResult;

@@ -7,7 +7,7 @@ import type { DeploymentView } from "./deployment-view.ts";
 /** Why a dependency is not met; undefined: it is. */
 export type CheckReady = (self: DeploymentView, dep: DeploymentView) => string | undefined;
 
-/** The steps per check of all expressions of one check of a deployment's dependencies, however many these are: about 15 ms. */
+/** For all expressions of one check of a deployment's dependencies, however many these are: about 15 ms. */
 const stepsPerCheck = 200_000;
 
 /** The limit of all different expressions of one check, which are compiled for it: about 15 ms. Those that exceed it are not met. */

@@ -21,7 +21,7 @@ import type { Readers } from "./readers.ts";
 /** What the agent reads itself, in some 20 ms: for most charts that is faster than a reader. */
 const short: ReadLimits = { releaseBytes: 1024 * 1024, yamlCharacters: 16 * 1024 };
 
-/** The stored characters of a Secret. Longer ones decompress to more than is short, so it need not be tried. */
+/** The longest that a Secret may be. Longer ones hold more than the limit in any case, so they need not be decompressed. */
 const storedCharacters = 256 * 1024;
 
 const releaseReply = z.object({

@@ -25,7 +25,7 @@ export interface DiffDeps extends StoredDeps {
   readonly findResource: FindResource;
 }
 
-/** The field manager of no writer: a dry run as Helm would show what Helm no longer has in the manifest as a difference. */
+/** Nothing is written as this manager: a dry run as Helm would show what Helm no longer has in the manifest as a difference. */
 const fieldManager = "flotilla-diff";
 
 /** Nothing is written for objects that do not differ. Throws REQUEST_FAILED if no object can be compared. */

@@ -30,7 +30,7 @@ export type AnswerRequest = (
   sink: AnswerSink,
 ) => Promise<void>;
 
-/** The reject request of an agent that reads no cluster. */
+/** For an agent that reads no cluster. */
 export const rejectRequest: AnswerRequest = () =>
   Promise.reject(new AppError(agentErrors.REQUEST_FAILED, "this agent answers no requests"));
 

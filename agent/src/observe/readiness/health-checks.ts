@@ -21,7 +21,7 @@ export interface HealthChecks {
   takeDeferral(): number | undefined;
 }
 
-/** The steps per window of all expressions of a release in each second, compiling them included: about 7 % of a CPU. */
+/** For all expressions of a release in each second, compiling them included: about 7 % of a CPU. */
 const stepsPerWindow = 1_000_000;
 const windowMs = 1_000;
 

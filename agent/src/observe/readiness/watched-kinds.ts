@@ -72,7 +72,7 @@ interface Watched {
   readonly informer: Informer<CachedObject>;
   /** By object. */
   readonly followers: Map<ObjectKey, Set<string>>;
-  /** The ends of objects with followers whose deletion was watched. */
+  /** How objects with followers ended whose deletion was watched. */
   readonly ends: Map<ObjectKey, End>;
   readonly stop: AbortController;
   failure: AppError | undefined;

@@ -50,7 +50,7 @@ interface Replacing extends Pick<RevisionInputs, "desired"> {
   readonly client: Pick<ImpersonatedClient, "rest">;
 }
 
-/** The deletion limit of an object with finalizers, or with pods that the new one is to take over. */
+/** For the deletion of an object with finalizers, or with pods that the new one is to take over. */
 const deletionLimitMs = 30_000;
 
 /** Undefined: they are deleted, and Helm creates them. Otherwise why not, as the end of a sentence. */

@@ -9,7 +9,7 @@ import type { Running } from "./running.ts";
 
 export interface Progress {
   result: DeploymentResult;
-  /** The failure of the content that failed last. */
+  /** Why the content failed that failed last. */
   failure?: Failure;
   /** What made the release fail may have changed: the next reconcile begins with no failed attempts counted. */
   startsOver?: true;

@@ -251,7 +251,7 @@ export class Statuses {
   }
 }
 
-/** The not begun of a release whose first reconcile has not begun. */
+/** Until the first reconcile of a release begins. */
 const notBegun: Progress = { result: { kind: "pending", message: "" } };
 
 /** What failed, without what `message` says of the next attempt. */

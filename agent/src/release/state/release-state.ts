@@ -112,7 +112,7 @@ export function determineState(desired: Desired, observed: Observed): ReleaseSta
   return settledState(latest, desired, observed);
 }
 
-/** The settled state of a release that nothing changes now. */
+/** The state of a release that nothing changes now. */
 function settledState(
   record: ReleaseRecord,
   desired: Desired,

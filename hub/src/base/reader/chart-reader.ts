@@ -30,7 +30,7 @@ const shortText = 8 * 1024;
 const maxReplyBytes = MiB;
 const maxReaders = 2;
 const timeoutMs = 30_000;
-/** The cache size of long ones: every reconcile reads them. */
+/** How many long ones are kept: every reconcile reads them. */
 const cacheSize = 256;
 
 export function createChartReader(

@@ -28,7 +28,7 @@ export interface SessionRoutesDeps {
   readonly log: Log;
 }
 
-/** The logins of one address. */
+/** How many logins one address may try. */
 export const logins = { perSecond: 1 / 6, burst: 10 };
 
 export function sessionRoutes(api: Api, deps: SessionRoutesDeps): void {

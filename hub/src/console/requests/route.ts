@@ -22,7 +22,7 @@ export interface RequestRouteDeps {
   readonly clock: Clock;
 }
 
-/** The rate of one address, also without a valid token. The API server has one address for all whose requests it passes on. */
+/** The calls that one address may make, also without a valid token. The API server has one address for all whose requests it passes on. */
 const rate = { perSecond: 20, burst: 100 };
 
 /** Answers every request below `/requests/`. */

@@ -10,7 +10,7 @@ import {
 } from "./provider-contract.ts";
 
 export interface CommitStatus {
-  /** The sha of the commit, 40 hex digits. */
+  /** The commit, 40 hex digits. */
   readonly sha: string;
   /** Distinguishes the statuses of a commit. */
   readonly id: string;

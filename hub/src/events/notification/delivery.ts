@@ -55,7 +55,7 @@ export const longestAgeMs = 6 * 60 * 60_000;
 /** After the retries that Flux makes. */
 const backoff = { firstMs: 15_000, longestMs: 5 * 60_000 };
 
-/** The rate of one provider. */
+/** The deliveries to one Provider. */
 const rate = { burst: 50, perSecond: 5 };
 const maxBuckets = 1_000;
 

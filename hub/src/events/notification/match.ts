@@ -27,7 +27,7 @@ export interface MatchBudgets {
   readonly expressions: PatternBudget;
 }
 
-/** The units per comparison of the budget, for comparing a source, and one of its labels. */
+/** What the budget is charged for comparing a source, and one of its labels. */
 const unitsPerComparison = 2;
 
 /** `remarks`: what cannot be used, and metadata that is set twice. */

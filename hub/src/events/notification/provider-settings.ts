@@ -14,7 +14,7 @@ import {
 } from "./provider-types.ts";
 
 export interface ProviderSecrets {
-  /** The secret of `secretRef`. */
+  /** The Secret that `secretRef` names. */
   readonly secret?: Secret | undefined;
   readonly certSecret?: Secret | undefined;
   readonly proxySecret?: Secret | undefined;

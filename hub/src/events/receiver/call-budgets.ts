@@ -7,7 +7,7 @@ import { createFairSemaphore, createTimeBudgets } from "@flotilla/shared/concurr
 import type { Clock } from "@flotilla/shared/time";
 import { stepsOfCall } from "./filters.ts";
 
-/** The over time of processor time, for bodies that are parsed, objects and filters. */
+/** The processor time for bodies that are parsed, objects and filters. */
 const overTime = { burstMs: 1_000, msPerSecond: 100, maxKeys: 1_000 };
 /** A step is about 50 ns. */
 const stepsPerMs = 20_000;

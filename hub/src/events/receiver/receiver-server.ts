@@ -66,7 +66,7 @@ export interface ReceiverServer {
   admit(caller: ReceiverCaller): Promise<ReceiverAdmission>;
 }
 
-/** The calls per second of a Receiver, by callers that were accepted. */
+/** To one Receiver, by callers that were accepted. */
 const callsPerSecond = 10;
 const callsAtOnce = 50;
 /** Bodies that are being read; 96 MiB at worst. */

@@ -22,7 +22,7 @@ export type Verdict =
       readonly why: string;
     };
 
-/** The validated characters of all filters of a Receiver, which take some 15 ms. */
+/** The limit of all filters of a Receiver, which take some 15 ms. */
 const validatedCharacters = 16 * 1024;
 
 /** What a Receiver is worth. `token`: absent without a Secret that has one. */

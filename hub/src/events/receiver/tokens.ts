@@ -10,7 +10,7 @@ import type { Receiver } from "./receiver.ts";
 /** What a Secret has for a Receiver. Never log it. */
 export interface ReceiverSecret {
   readonly token: string;
-  /** The email of type gcr; "" when they are not set. */
+  /** For the type gcr; "" when they are not set. */
   readonly email: string;
   readonly audience: string;
 }

@@ -64,7 +64,7 @@ export type WebhookAdmission =
   | { readonly kind: "answered"; readonly answer: WebhookAnswer }
   | { readonly kind: "admitted"; readonly release: () => void };
 
-/** The calls per second of a Secret, by callers with its key: each call costs the API server a read. */
+/** For one Secret, by callers with its key: each call costs the API server a read. */
 const callsPerSecond = 10;
 const callsAtOnce = 50;
 const keptDeliveries = 1_024;

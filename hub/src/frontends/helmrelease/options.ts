@@ -19,7 +19,7 @@ type Options = Pick<
 const defaultTimeout = "5m";
 const defaultHistory = 5;
 
-/** The default strategy of a failed attempt that no other is to follow. */
+/** No other attempt follows a failed one. */
 const defaultStrategy = { name: "RemediateOnFailure" } as const;
 
 export function releaseOptions(spec: HelmReleaseSpec): Options {

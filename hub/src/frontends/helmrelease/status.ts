@@ -244,7 +244,7 @@ const unpreparedReasons: ReadonlyMap<string, string> = new Map([
   [valuesError, "ValuesError"],
 ]);
 
-/** The stalled inputs of Stalled. */
+/** Reasons of Stalled that are about what the release is made from. */
 const stalledInputs: ReadonlySet<string> = new Set([
   "ValuesError",
   "AccessDenied",

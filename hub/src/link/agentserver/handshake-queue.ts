@@ -59,11 +59,11 @@ interface Begun {
   weight: number;
 }
 
-/** The unknown weight of a handshake on which no agent has authenticated as yet. */
+/** For a handshake after which no agent has authenticated yet. */
 const unknownWeight = 1;
 /** One agent stands for ten others behind its address: after a restart, thousands have authenticated after a few round trips. */
 const agentWeight = -10;
-/** The step of the timer for the next tokens. */
+/** How often the next tokens are looked for. */
 const stepMs = 20;
 /** The limit of handshakes that are remembered; the rate allows fewer, except of agents. */
 const maxRemembered = 50_000;

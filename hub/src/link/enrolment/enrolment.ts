@@ -38,13 +38,13 @@ export interface Enrolment {
   renew(identity: ClusterIdentity, certificateRequest: Uint8Array): Promise<IssuedCertificate>;
 }
 
-/** The all limit of all enrolments: a hub with two cores issues more certificates a second and has time left for other work. */
+/** For all enrolments: a hub with two cores issues more certificates a second and has time left for other work. */
 const allLimit = { perSecond: 50, burst: 500, maxKeys: 1 };
-/** The sender limit of one sender, so that others get their share. */
+/** For one sender, so that others get their share. */
 const senderLimit = { perSecond: 40, burst: 400 };
-/** The client limit of one client, which enrols once, or again after a crash. */
+/** For one client, which enrols once, or again after a crash. */
 const clientLimit = { perSecond: 1 / 5, burst: 10 };
-/** The renewal limit of one agent, which renews every few hours; short-lived certificates of tests need more. */
+/** For one agent, which renews every few hours; short-lived certificates of tests need more. */
 const renewalLimit = { perSecond: 1, burst: 10 };
 /** Limits log lines about one sender, which could send any number of new client ids. */
 const senderLogLimit = { perSecond: 1, burst: 50 };

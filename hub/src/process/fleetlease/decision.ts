@@ -25,7 +25,7 @@ export type FleetDecision =
   /** A Lease has expired, and nobody said that the hub is to take over. */
   | { readonly kind: "stopped"; readonly lease: Lease };
 
-/** The default duration of a Lease that names no duration; client-go's default. */
+/** For a Lease that names no duration; client-go's default. */
 const defaultDurationMs = 15_000;
 
 /** The observation after `lease` was seen at `at`. Only its holder and its renewal count, not labels and annotations. */

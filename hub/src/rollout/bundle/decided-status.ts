@@ -23,7 +23,7 @@ export interface Deployed {
 
 export interface Decision {
   readonly accepted: ConditionState;
-  /** The rejected code of the error for which it is not accepted. */
+  /** The code of the error for which it is not accepted. */
   readonly rejectedCode?: string | undefined;
   /** The resolution of a Bundle that was applied by hand; others have none. */
   readonly resolution?: Resolution | undefined;

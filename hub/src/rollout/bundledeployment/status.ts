@@ -114,7 +114,7 @@ export function deploymentStatus(
   return { ...shown, agent: { epoch: report.epoch, sequence: report.sequence } };
 }
 
-/** The cause chars of the cause of a failure. */
+/** The limit of the cause of a failure. */
 const causeChars = 512;
 
 /** What a report does not repeat, and what still holds of it. */
@@ -300,7 +300,7 @@ function toRequest({ message, ...request }: RequestResult): RequestStatus {
   return { ...request, ...(message !== undefined && { message: cutText(message, requestChars) }) };
 }
 
-/** The request chars of the message of a request; a failure is in the conditions as a whole. */
+/** The limit of the message of a request; a failure is in the conditions as a whole. */
 const requestChars = 256;
 
 /** After its start an agent reports no objects before it has applied the desired content. */

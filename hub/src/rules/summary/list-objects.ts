@@ -27,7 +27,7 @@ import { modifiedText, objectId } from "./object-text.ts";
 type LookUp = (key: ObjectKey) => BundleDeployment | undefined;
 type ListedObject = NonNullable<HelmOpStatus["resources"]>[number];
 
-/** The list chars of the JSON of the whole list. */
+/** The limit of the JSON of the whole list. */
 const listChars = 32 * 1024;
 const messageChars = 256;
 

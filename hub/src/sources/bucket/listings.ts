@@ -32,7 +32,7 @@ export interface BucketListings {
   readonly changes: Watch;
 }
 
-/** The request timeout of `spec.timeout` at most; the caller's signal ends it earlier. */
+/** More than `spec.timeout` may be; the caller's signal ends it earlier. */
 export const requestTimeoutMs = 5 * 60_000;
 const maxListings = 256;
 /** Objects of all lists together: some hundred bytes each. */

@@ -73,7 +73,7 @@ export interface SourceKind<T extends SourceObject> {
   readonly isDamaged?: (object: T) => boolean;
   /** Throws a SourceError or an AppError. */
   readonly read: (object: T, inputs: SourceInputs) => Promise<SourceResult>;
-  /** The failure reason of errors that have no reason of their own. */
+  /** For errors that have no reason of their own. */
   readonly failureReason?: string;
 }
 

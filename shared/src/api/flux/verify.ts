@@ -27,16 +27,16 @@ const secretRef = localReference(
 
 const text = "The signature that the chart must have in its registry.";
 
-/** The template verification of the template of a HelmChart in a HelmRelease. */
+/** In the template of a HelmChart in a HelmRelease. */
 export const templateVerification = described(fields({ provider, secretRef }).optional(), text);
 
-/** The chart verification of a HelmChart. */
+/** In a HelmChart. */
 export const chartVerification = described(
   fields({ provider, secretRef, matchOIDCIdentity }).optional(),
   text,
 );
 
-/** The repository verification of an OCIRepository. */
+/** In an OCIRepository. */
 export const repositoryVerification = described(
   fields({
     provider,

@@ -25,7 +25,7 @@ export interface TokenBucketOptions extends RateLimits {
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** The never used of a bucket that was never used. */
+/** For a bucket that was never used. */
 const neverUsed = Number.NEGATIVE_INFINITY;
 /** Rounding must not cost a token. */
 const toleranceMs = 1e-6;

@@ -45,7 +45,7 @@ export interface ReaderProcess {
 /** A third of what other processes get: starting it costs more than a task, before the limits of a task count. */
 const startNice = 5;
 
-/** The heap part of the limit of its memory, for V8: buffers are outside of its heap. */
+/** The part of its memory limit that V8 gets: buffers are outside of its heap. */
 const heapPart = 0.5;
 
 export function startReader(options: ReaderProcessOptions): ReaderProcess {

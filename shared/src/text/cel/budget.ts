@@ -16,7 +16,7 @@ export interface Allowance {
   steps: number;
 }
 
-/** The steps per failure of a recovered failure, whose creation costs as much. */
+/** What a recovered failure is charged, whose creation costs as much. */
 export const stepsPerFailure = 50;
 
 /** Steps between two readings of the clock. */

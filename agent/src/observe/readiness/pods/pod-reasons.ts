@@ -32,7 +32,7 @@ export interface PodReasonsDeps {
 const firstReadMs = 3_000;
 /** Between reads, while nothing changes. */
 const readBackoff = { firstMs: 5_000, longestMs: 60_000 };
-/** The request limits of all workloads together. */
+/** For the requests of all workloads together. */
 const requestLimits = { perSecond: 5, burst: 10 };
 const maxReads = 4;
 

@@ -4,7 +4,7 @@ import type { FluxEvent } from "../event.ts";
 import type { ProviderSettings } from "../provider-contract.ts";
 import { builderOf } from "../provider-types.ts";
 
-/** The failure of a HelmOp with a chart's version. */
+/** A failed HelmOp, with the version of its chart. */
 export const failure: FluxEvent = {
   involvedObject: {
     apiVersion: "fleet.cattle.io/v1alpha1",

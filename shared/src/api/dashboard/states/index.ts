@@ -4,7 +4,7 @@
  */
 import type { BundleState } from "../../fleet/index.ts";
 
-/** The app states of a HelmOp, HelmRelease or Bundle: that of its releases, or why it cannot be followed. */
+/** The states of a HelmOp, HelmRelease or Bundle: that of its releases, or why it cannot be followed. */
 export const appStates = [
   /** Its spec, chart or values are not accepted. */
   "NotAccepted",
@@ -25,7 +25,7 @@ export const appStates = [
 ] as const;
 export type AppState = (typeof appStates)[number];
 
-/** The release states of a release in one cluster: the states of a BundleDeployment, in the order of `appStates`. */
+/** The states of a release in one cluster: the states of a BundleDeployment, in the order of `appStates`. */
 export const releaseStates = [
   "ErrApplied",
   "NotReady",
@@ -38,7 +38,7 @@ export const releaseStates = [
 ] as const satisfies readonly BundleState[];
 export type ReleaseState = BundleState;
 
-/** The cluster states of a Cluster: that of its agent, or the worst of its releases. */
+/** The states of a Cluster: that of its agent, or the worst of its releases. */
 export const clusterStates = [
   "ErrApplied",
   "NotReady",
@@ -53,7 +53,7 @@ export const clusterStates = [
 ] as const;
 export type ClusterState = (typeof clusterStates)[number];
 
-/** The source states of a source of Flux. */
+/** The states of a source of Flux. */
 export const sourceStates = ["Failed", "Progressing", "Ready"] as const;
 export type SourceState = (typeof sourceStates)[number];
 

@@ -94,7 +94,7 @@ interface IndexLoad {
 
 const maxCachedCharts = 64;
 const maxFailures = 256;
-/** The bytes of name of a chart's name and position in memory, roughly. */
+/** What a chart's name and position take in memory, roughly. */
 const bytesOfName = 200;
 
 export function createIndexRepository(

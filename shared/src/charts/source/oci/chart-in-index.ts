@@ -6,12 +6,12 @@ import * as z from "zod";
 import { AppError } from "../../../runtime/errors/index.ts";
 import { chartErrors, sha256Schema } from "../index.ts";
 
-/** The chart layers of the layer with the archive; the first that a manifest has counts. */
+/** The media types of the layer with the archive; the first that a manifest has counts. */
 export const chartLayers: readonly string[] = [
   "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
   "application/tar+gzip",
 ];
-/** The helm config of the metadata of a chart. */
+/** The media type of the metadata of a chart. */
 export const helmConfig = "application/vnd.cncf.helm.config.v1+json";
 
 export const indexSchema = z.object({

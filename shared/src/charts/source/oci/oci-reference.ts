@@ -24,7 +24,7 @@ export interface OciRevision {
   readonly tag?: string | undefined;
 }
 
-/** The helm chart layer of packaged Helm charts. */
+/** The media type of packaged Helm charts. */
 export const helmChartLayer = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 
 /** As in `status.artifact.revision` of Flux. */

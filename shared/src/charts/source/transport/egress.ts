@@ -33,7 +33,7 @@ export interface Endpoint {
 
 type Range = readonly [address: string, prefix: number];
 
-/** The link local of the machine's network, and of nobody else: the metadata services of clouds hand out credentials there. */
+/** Addresses of the machine's network, and of nobody else: the metadata services of clouds hand out credentials there. */
 const linkLocal = blockList(
   [
     ["169.254.0.0", 16],
