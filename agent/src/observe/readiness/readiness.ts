@@ -35,9 +35,10 @@ export type Observation =
       readonly isRemoved: boolean;
     };
 
-const maxUnready = 10;
-/** The hub may store fewer. */
-const maxListed = 64;
+/** The objects that are not ready of which a state names the reason. */
+export const maxUnready = 10;
+/** The resources in a state; the hub may store fewer. */
+export const maxListed = 64;
 
 export interface ReadinessOptions {
   /** The namespace of the release, for objects that name none. */

@@ -2,18 +2,18 @@
 import type { DeploymentState, DriftInfo, RequestResult } from "@flotilla/proto";
 import { listNames } from "@flotilla/shared/text";
 import type { Assignment, ReleaseAssignment } from "../../state/index.ts";
+import { maxEvents } from "../drift/drift-history.ts";
+import { maxListed, maxUnready } from "../readiness/readiness.ts";
+import { maxDrifted } from "./reported-drift.ts";
 
 export interface ReleaseState {
   readonly release: Pick<ReleaseAssignment, "owner" | "deploymentId" | "withdrawing">;
   readonly state: DeploymentState;
 }
 
-/** The limit of each list, as of a deployment with one release. */
-const maxListed = { notReady: 10, resources: 64, driftedObjects: 10, driftRecords: 5 };
-
 /**
- * With one release its state is that of the deployment. With several, what is true of each alone is left out: the release, its revisions
- * and conditions, its chart. `states`: at least one, in a stable order.
+ * With one release its state is that of the deployment. With several, the lists have the limits of one release, and what is true
+ * of each alone is left out: the release, its revisions and conditions, its chart. `states`: at least one, in a stable order.
  */
 export function composeStates(
   deployment: Pick<Assignment, "owner" | "deploymentId" | "withdrawing">,
@@ -82,10 +82,10 @@ function composeObjects(
 ): Pick<DeploymentState, "notReady" | "resources" | "incomplete" | "counts"> {
   const notReady = states.flatMap((state) => state.notReady);
   const resources = states.flatMap((state) => state.resources);
-  const isCut = notReady.length > maxListed.notReady || resources.length > maxListed.resources;
+  const isCut = notReady.length > maxUnready || resources.length > maxListed;
   return {
-    notReady: notReady.slice(0, maxListed.notReady),
-    resources: resources.slice(0, maxListed.resources),
+    notReady: notReady.slice(0, maxUnready),
+    resources: resources.slice(0, maxListed),
     incomplete: isCut || states.some(({ incomplete }) => incomplete),
     counts: {
       desiredReady: sum(states, ({ counts }) => counts.desiredReady),
@@ -111,13 +111,13 @@ function composeDrift(found: readonly DriftInfo[]): DriftInfo | undefined {
   const drifted = found.filter(({ count }) => count > 0);
   const isWarning = drifted.length > 0 && drifted.every((each) => each.isWarning === true);
   return {
-    objects: drifted.flatMap(({ objects }) => objects).slice(0, maxListed.driftedObjects),
+    objects: drifted.flatMap(({ objects }) => objects).slice(0, maxDrifted),
     count: sum(drifted, ({ count }) => count),
     ...(isWarning && { isWarning: true as const }),
     history: found
       .flatMap(({ history }) => history)
       .toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time))
-      .slice(0, maxListed.driftRecords),
+      .slice(0, maxEvents),
   };
 }
 

@@ -4,7 +4,8 @@ import { formatTime } from "@flotilla/shared/time";
 import type { DriftEvent, ObjectDrift } from "../drift/drift.ts";
 import type { ReleaseDrift } from "../drift/release-drift.ts";
 
-const maxObjects = 10;
+/** The objects in a state that have drifted. */
+export const maxDrifted = 10;
 const maxFields = 4;
 
 /** Absent while there is nothing to report. */
@@ -20,7 +21,7 @@ export function toReportedDrift({
   if (objects.length === 0 && history.length === 0) return {};
   return {
     drift: {
-      objects: objects.slice(0, maxObjects).map(toObject),
+      objects: objects.slice(0, maxDrifted).map(toObject),
       count: objects.length,
       // Unset means the same for the comparison, but with Fleet's result: the deployment is not ready.
       ...(isChosen && mode === "warn" && { isWarning: true as const }),
