@@ -11,8 +11,9 @@ import { LongestFirst } from "./scripts/longest-first.ts";
 const seed = chosenSeed(process.env["FLOTILLA_SEED"]);
 
 /**
- * Each has a process of its own: they measure the CPU time or the memory of their process, or start what measures it, or
- * change what the whole process trusts. All other files share the processes of their project (`isolate: false`), which load each module once.
+ * Each has a process of its own: they measure the CPU time or the memory of their process, or start what measures it, or change
+ * what the whole process trusts. All other files share the processes of their project (`isolate: false`), which load each module
+ * once.
  */
 const isolated = [
   "agent/src/helm/templates/template-actions.test.ts",

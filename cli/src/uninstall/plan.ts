@@ -1,10 +1,10 @@
 /**
- * What to remove of a fleet next, from what it still has. Pure. Called again until nothing is left, so that it can be
- * interrupted and repeated at any time.
+ * What to remove of a fleet next, from what it still has. Pure. Called again until nothing is left, so that it can be interrupted
+ * and repeated at any time.
  *
- * With the releases: the objects of front ends and then Bundles go first, and Clusters once their agents have uninstalled everything, because a
- * deployment of a deleted Cluster is not uninstalled. For the same reason Clusters go first when the releases stay; then
- * nothing waits for anybody, and our finalizers are removed here, where a hub may not exist any more.
+ * With the releases: the objects of front ends and then Bundles go first, and Clusters once their agents have uninstalled
+ * everything, because a deployment of a deleted Cluster is not uninstalled. For the same reason Clusters go first when the releases
+ * stay; then nothing waits for anybody, and our finalizers are removed here, where a hub may not exist any more.
  */
 import {
   bundleDeployments,

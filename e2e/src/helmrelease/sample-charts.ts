@@ -2,9 +2,9 @@
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 
 /**
- * A ConfigMap `<release>-config` with the version and the greeting. With `fail` it is not rendered, with `reject` the API server rejects an object of it, with `pod`
- * it has a pod that no node fits, with `web` a Deployment whose selector has the label that it names, and with `tests: fail` one of
- * its two tests fails.
+ * A ConfigMap `<release>-config` with the version and the greeting. With `fail` it is not rendered, with `reject` the API server
+ * rejects an object of it, with `pod` it has a pod that no node fits, with `web` a Deployment whose selector has the label that it
+ * names, and with `tests: fail` one of its two tests fails.
  */
 export function sampleChart(version: string, name = "sample"): Promise<ChartArchive> {
   return chartArchive({

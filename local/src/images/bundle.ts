@@ -16,7 +16,10 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const requireOfNode =
   'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
-/** Writes `bin/flotilla-hub.js` and `dashboard`, or `bin/flotilla-agent.js` to `dir`. Returns the paths of the files that it consists of. */
+/**
+ * Writes `bin/flotilla-hub.js` and `dashboard`, or `bin/flotilla-agent.js` to `dir`. Returns the paths of the files that it
+ * consists of.
+ */
 export async function bundleProgram(program: ProgramName, dir: string): Promise<readonly string[]> {
   const inputs = await bundleScripts(program, dir);
   const page = program === "hub" ? await buildPage(root, join(dir, "dashboard")) : [];

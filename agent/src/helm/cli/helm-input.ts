@@ -4,9 +4,10 @@ import { closeSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Opens an input that is complete before Helm starts: of a pipe, Helm would read no values if the agent is killed before it has written them,
- * and would install the chart with its defaults. Returns a file descriptor, to be closed once Helm has started. The file has no
- * name by the time that it has a content, so nothing of it stays on disk. `dir`: where it is made. Throws what the file system says.
+ * Opens an input that is complete before Helm starts: of a pipe, Helm would read no values if the agent is killed before it has
+ * written them, and would install the chart with its defaults. Returns a file descriptor, to be closed once Helm has started. The
+ * file has no name by the time that it has a content, so nothing of it stays on disk. `dir`: where it is made. Throws what the file
+ * system says.
  */
 export function openInput(dir: string, text: string): number {
   // Process ids start again in each container, and an agent that is killed here leaves an empty file.

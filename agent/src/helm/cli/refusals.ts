@@ -18,10 +18,11 @@ export interface StructuralRefusal {
   /** Empty: the whole object. */
   readonly field: string;
   /**
-   * `DuplicateKey`: two entries of a list with the same key. `UnknownField`: the kind has no such field. `ServerField`: only the API server
-   * sets it, and charts have it that were made of objects of a cluster. `Defaulted`: it was set by default, belongs to no manager, and so
-   * stays beside a value that does not allow it: a Deployment that becomes `Recreate` keeps `rollingUpdate`. `ControllerField`: a controller
-   * has written it, for which the chart has a placeholder: the replicas of what an autoscaler scales.
+   * `DuplicateKey`: two entries of a list with the same key. `UnknownField`: the kind has no such field. `ServerField`: only the
+   * API server sets it, and charts have it that were made of objects of a cluster. `Defaulted`: it was set by default, belongs to
+   * no manager, and so stays beside a value that does not allow it: a Deployment that becomes `Recreate` keeps `rollingUpdate`.
+   * `ControllerField`: a controller has written it, for which the chart has a placeholder: the replicas of what an autoscaler
+   * scales.
    */
   readonly reason:
     | "DuplicateKey"

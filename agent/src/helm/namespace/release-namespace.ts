@@ -17,10 +17,10 @@ import type { CreatedNamespace } from "./delete-namespace.ts";
 import { metadataPatch } from "./namespace-metadata.ts";
 
 /**
- * Creates the namespace as `helm --create-namespace` does. Helm itself would read the API server's whole OpenAPI document for
- * that, which costs more than the rest of an install (docs/adr/0006). It has Helm's marks of the release, so that a chart that
- * contains this namespace can be installed (docs/adr/0042). Returns the namespace if it did not exist. Throws NAMESPACE_FORBIDDEN if it does not exist
- * and the account may not create it.
+ * Creates the namespace as `helm --create-namespace` does. Helm itself would read the API server's whole OpenAPI document for that,
+ * which costs more than the rest of an install (docs/adr/0006). It has Helm's marks of the release, so that a chart that contains
+ * this namespace can be installed (docs/adr/0042). Returns the namespace if it did not exist. Throws NAMESPACE_FORBIDDEN if it does
+ * not exist and the account may not create it.
  */
 export async function ensureNamespace(
   client: Pick<ImpersonatedClient, "subject" | "rest" | "watch">,

@@ -1,4 +1,7 @@
-/** The objects that kustomize gets in one run. It rejects two of the same kind and name, which charts have for hooks of different times. Pure. */
+/**
+ * The objects that kustomize gets in one run. It rejects two of the same kind and name, which charts have for hooks of different
+ * times. Pure.
+ */
 import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
 import type { Kustomization } from "./kustomization.ts";
 import { documentsOf, idOf } from "./objects.ts";

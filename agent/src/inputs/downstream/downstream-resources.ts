@@ -1,7 +1,7 @@
 /**
- * Downstream resources: Secrets and ConfigMaps of the hub that are copied into the namespaces of releases. The inventory has
- * their UIDs by release; labels, which everybody can write, only select what is watched. If several releases refer to the same one, they share it, and it is deleted with
- * the last of them. An object that the agent did not create is never changed.
+ * Downstream resources: Secrets and ConfigMaps of the hub that are copied into the namespaces of releases. The inventory has their
+ * UIDs by release; labels, which everybody can write, only select what is watched. If several releases refer to the same one, they
+ * share it, and it is deleted with the last of them. An object that the agent did not create is never changed.
  */
 
 import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api";

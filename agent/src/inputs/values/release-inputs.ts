@@ -62,8 +62,8 @@ export interface CollectOptions {
 
 export interface InputCollector {
   /**
-   * Throws REFERENCED_OBJECT_PENDING, REFERENCED_OBJECT_NOT_FOUND, VALUES_SOURCE_MISSING, VALUES_SOURCE_INVALID and LIMIT_EXCEEDED. From then
-   * on the objects of the cluster that were read are watched.
+   * Throws REFERENCED_OBJECT_PENDING, REFERENCED_OBJECT_NOT_FOUND, VALUES_SOURCE_MISSING, VALUES_SOURCE_INVALID and LIMIT_EXCEEDED.
+   * From then on the objects of the cluster that were read are watched.
    */
   collect(content: DeploymentContent, options: CollectOptions): Promise<ReleaseInputs>;
   /**

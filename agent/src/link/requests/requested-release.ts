@@ -38,7 +38,10 @@ export interface StoredDeps {
   readonly records: Pick<ReadRecords, "stored">;
 }
 
-/** One revision, no matter who has written it: for people alone. Undefined: there is no such revision any more. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
+/**
+ * One revision, no matter who has written it: for people alone. Undefined: there is no such revision any more. Throws
+ * RELEASE_UNREADABLE and LIMIT_EXCEEDED.
+ */
 export async function readRevision(
   { records }: Pick<StoredDeps, "records">,
   release: RequestedRelease,
@@ -84,8 +87,8 @@ export interface FoundRelease {
 }
 
 /**
- * The objects of a release that a request may read. A tenant could have written the record of a run that failed before the agent read it, so
- * of such a record only what is in the namespace of the release. Pure.
+ * The objects of a release that a request may read. A tenant could have written the record of a run that failed before the agent
+ * read it, so of such a record only what is in the namespace of the release. Pure.
  */
 export function readableObjects<T extends { readonly namespace?: string | undefined }>(
   { release, isAsRead }: Pick<FoundRelease, "release" | "isAsRead">,
@@ -104,8 +107,8 @@ export function mayRead(
 }
 
 /**
- * The newest revision that the agent has installed, as it was then. A record that somebody else has written or changed could name any object of
- * the cluster, which the agent would read with its own rights. Throws REQUEST_FAILED if there is none.
+ * The newest revision that the agent has installed, as it was then. A record that somebody else has written or changed could name
+ * any object of the cluster, which the agent would read with its own rights. Throws REQUEST_FAILED if there is none.
  */
 export async function readNewest(
   deps: StoredDeps,
@@ -128,7 +131,10 @@ export function noRecord(deps: Pick<StoredDeps, "releases">, release: RequestedR
   );
 }
 
-/** Undefined: there is none. The run in progress counts only where no earlier one has ended. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
+/**
+ * Undefined: there is none. The run in progress counts only where no earlier one has ended. Throws RELEASE_UNREADABLE and
+ * LIMIT_EXCEEDED.
+ */
 export async function findNewest(
   deps: StoredDeps,
   release: RequestedRelease,

@@ -1,9 +1,10 @@
 /**
- * Fields of built-in kinds that controllers of Kubernetes, or of certificates, write, although charts contain them: as a placeholder, empty,
- * or because the API requires them. They are neither compared nor corrected. Pure.
+ * Fields of built-in kinds that controllers of Kubernetes, or of certificates, write, although charts contain them: as a
+ * placeholder, empty, or because the API requires them. They are neither compared nor corrected. Pure.
  *
- * Fields that a chart does not contain need no rule: a server-side apply leaves them. The API server itself keeps some that a chart leaves
- * empty, such as `clusterIP` of a Service. Sources: the API reference of Kubernetes, and the documentation of the controllers.
+ * Fields that a chart does not contain need no rule: a server-side apply leaves them. The API server itself keeps some that a chart
+ * leaves empty, such as `clusterIP` of a Service. Sources: the API reference of Kubernetes, and the documentation of the
+ * controllers.
  */
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { isFields, pointerOf, valueAt } from "./json-pointer.ts";

@@ -1,6 +1,7 @@
 /**
- * The desired object as a JSON merge patch of the live one: for objects that no server-side apply takes, because a list has two items of one
- * key, or because this Kubernetes does not know a field. The API server takes both as a patch, as it does from Helm's client-side apply. Pure.
+ * The desired object as a JSON merge patch of the live one: for objects that no server-side apply takes, because a list has two
+ * items of one key, or because this Kubernetes does not know a field. The API server takes both as a patch, as it does from Helm's
+ * client-side apply. Pure.
  */
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { isFields } from "./json-pointer.ts";

@@ -48,7 +48,10 @@ export function composeStates(
   };
 }
 
-/** The lower the more it says about the deployment: a release that has failed before one that waits, and both before one that is not ready. */
+/**
+ * The lower the more it says about the deployment: a release that has failed before one that waits, and both before one that is not
+ * ready.
+ */
 function rankOf({ state: { phase, code, ready } }: ReleaseState): number {
   if (code !== undefined) return 0;
   if (phase === "deployed") return ready ? 4 : 3;

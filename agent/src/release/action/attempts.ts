@@ -28,8 +28,9 @@ export interface AttemptDeps {
 const enterAfterMs = 4_000;
 
 /**
- * The attempt in the record of a run. Helm has printed nothing yet that the record could be compared with, and a tenant may have written it meanwhile,
- * so hooks in other namespaces are left out: logs are read as the agent where no account is named. Throws LIMIT_EXCEEDED.
+ * The attempt in the record of a run. Helm has printed nothing yet that the record could be compared with, and a tenant may have
+ * written it meanwhile, so hooks in other namespaces are left out: logs are read as the agent where no account is named. Throws
+ * LIMIT_EXCEEDED.
  */
 export async function attemptOf(
   records: Pick<ReadRecords, "manifest">,

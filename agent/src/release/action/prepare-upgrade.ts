@@ -213,7 +213,10 @@ interface AppliedBefore {
   readonly until: AbortSignal;
 }
 
-/** The namespace of the release, and definitions of the chart. Returns why not: in Flux both are of the action of Helm, which fails by them. */
+/**
+ * The namespace of the release, and definitions of the chart. Returns why not: in Flux both are of the action of Helm, which fails
+ * by them.
+ */
 async function applyBefore(
   deps: UpgradeDeps,
   revision: RevisionInputs,

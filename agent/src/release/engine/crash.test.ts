@@ -35,7 +35,10 @@ interface Crashed extends Scenario {
   readonly except?: RegExp;
 }
 
-/** As in Flux, what was interrupted is upgraded, a first installation, too: then the policy of upgrades applies, with nothing to roll back to. */
+/**
+ * As in Flux, what was interrupted is upgraded, a first installation, too: then the policy of upgrades applies, with nothing to
+ * roll back to.
+ */
 const upgradedInstead = { result: "failed ROLLBACK_TARGET_MISSING", failures: 1 };
 
 const scenarios: Readonly<Record<string, Crashed>> = {

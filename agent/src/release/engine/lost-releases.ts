@@ -23,7 +23,8 @@ export interface LostReleasesDeps {
 
 /**
  * Looks for the releases of a deployment that is withdrawn, unless the inventory has them. One that is not marked as lost was
- * perhaps never installed: then what its account may not do does not keep it, because the account may never have been able to. Throws RELEASE_UNREADABLE, and what `clientFor` throws.
+ * perhaps never installed: then what its account may not do does not keep it, because the account may never have been able to.
+ * Throws RELEASE_UNREADABLE, and what `clientFor` throws.
  */
 export async function findLostReleases(
   deps: LostReleasesDeps,

@@ -1,6 +1,6 @@
 /**
- * Removes everything that was installed as a release of a deployment, also if its assignment was lost; of a suspended one nothing, and nothing
- * without the account of a HelmRelease.
+ * Removes everything that was installed as a release of a deployment, also if its assignment was lost; of a suspended one nothing,
+ * and nothing without the account of a HelmRelease.
  */
 
 import type { DeploymentContent } from "@flotilla/shared/content";

@@ -85,7 +85,10 @@ export type ReleaseState =
   | { readonly kind: "progressing"; readonly record: ReleaseRecord; readonly untilMs: number }
   /** As desired, and its tests have not run. */
   | { readonly kind: "untested"; readonly record: ReleaseRecord }
-  /** As desired, but installed for a deployment that is not assigned any more: the hub has lost its data, and the same HelmOp was created again. */
+  /**
+   * As desired, but installed for a deployment that is not assigned any more: the hub has lost its data, and the same HelmOp was
+   * created again.
+   */
   | { readonly kind: "adoptable"; readonly record: ReleaseRecord }
   /** As desired by Helm's storage, but others have changed its objects. */
   | { readonly kind: "drifted"; readonly record: ReleaseRecord; readonly corrects: boolean }

@@ -8,8 +8,8 @@ import type { Assignment } from "./assignment-secret.ts";
 import type { Assignments } from "./assignments.ts";
 
 /**
- * Whose a release is: the deployment that labels and the hub name, and the id of the release on this agent. The only release of a deployment
- * has the name of that as its id; one of several has `<deployment>/<namespace>/<name>`.
+ * Whose a release is: the deployment that labels and the hub name, and the id of the release on this agent. The only release of a
+ * deployment has the name of that as its id; one of several has `<deployment>/<namespace>/<name>`.
  */
 export interface ReleaseOwner extends DeploymentKey, OwnerKey {}
 

@@ -96,7 +96,10 @@ export function clusterEvents(
   return [{ type: "Normal", reason: "ClusterOnline", action: "Connect", note, metadata }];
 }
 
-/** Flux's reasons of Ready for a release that Helm is not run for, and those of the hub's own rules. Violations of a Policy have Events of their own. */
+/**
+ * Flux's reasons of Ready for a release that Helm is not run for, and those of the hub's own rules. Violations of a Policy have
+ * Events of their own.
+ */
 const blockedTypes: Readonly<Record<string, EventNote["type"]>> = {
   AccessDenied: "Warning",
   ArtifactFailed: "Warning",
@@ -183,8 +186,8 @@ function stalledReason(status: ReleaseStatus): string {
 const mostOfSentence = 700;
 
 /**
- * `helm upgrade …; 2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome`: first what failed, as in Flux, so that it is seen where an
- * event is cut. The same for each attempt that fails in the same way: by this text a repeated event is recognised.
+ * `helm upgrade …; 2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome`: first what failed, as in Flux, so that it is
+ * seen where an event is cut. The same for each attempt that fails in the same way: by this text a repeated event is recognised.
  */
 function failureText(summary: Partial<BundleSummary>, failure: LastResults["failure"]): string {
   const { errApplied = 0, desiredReady = 0 } = summary;

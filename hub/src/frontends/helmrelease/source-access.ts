@@ -118,8 +118,8 @@ export function includedOf(
 }
 
 /**
- * Access by the HelmRepositories of a namespace at the addresses of dependencies, as in source-controller. Those without a HelmRepository are
- * accessed without credentials.
+ * Access by the HelmRepositories of a namespace at the addresses of dependencies, as in source-controller. Those without a
+ * HelmRepository are accessed without credentials.
  */
 export function dependenciesOf(
   flux: FluxSources,

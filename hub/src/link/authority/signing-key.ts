@@ -1,4 +1,7 @@
-/** The key of the HMAC signatures of pins and BundleDeployments: one Secret for all replicas. Only the hub reads Secrets of its namespace. */
+/**
+ * The key of the HMAC signatures of pins and BundleDeployments: one Secret for all replicas. Only the hub reads Secrets of its
+ * namespace.
+ */
 import { randomBytes } from "node:crypto";
 import { deploymentsSignedAnnotation } from "@flotilla/shared/api/names";
 import { createInformer } from "@flotilla/shared/kube/cache";

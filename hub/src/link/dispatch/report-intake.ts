@@ -53,7 +53,10 @@ export interface ReportIntake {
   hasMissed(name: string): boolean;
 }
 
-/** Reports of one agent that are being stored, and rejected ones that are not acknowledged: what fifty HelmOps change at once, with room. */
+/**
+ * Reports of one agent that are being stored, and rejected ones that are not acknowledged: what fifty HelmOps change at once, with
+ * room.
+ */
 const maxInFlight = 256;
 
 export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {

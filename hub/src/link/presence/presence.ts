@@ -1,8 +1,8 @@
 /**
- * The agents connected to this replica, and their record in the Clusters' status. A Cluster is written only when its
- * agent connects or goes offline, or its orphans change, and not for agents that return after a restart (epoch.ts); `status.agent` and `status.orphans` have no other writer on
- * this replica. Recording a connection assigns an epoch to its stream, by compare and swap on the Cluster: of two
- * streams of one cluster, on any replicas, one has the higher epoch, and its reports are the newer ones.
+ * The agents connected to this replica, and their record in the Clusters' status. A Cluster is written only when its agent connects
+ * or goes offline, or its orphans change, and not for agents that return after a restart (epoch.ts); `status.agent` and
+ * `status.orphans` have no other writer on this replica. Recording a connection assigns an epoch to its stream, by compare and swap
+ * on the Cluster: of two streams of one cluster, on any replicas, one has the higher epoch, and its reports are the newer ones.
  */
 
 import { isDeepStrictEqual } from "node:util";

@@ -74,9 +74,9 @@ export async function setSuspended(
 }
 
 /**
- * Deletes the Bundle of an object that is being deleted; undefined once it is gone. Whether its releases stay is decided by what the
- * object says now (`isSuspended`), also if the Bundle was not written since. One that our cache does not have is read from the API server: the leader
- * before may have created it last, and nobody else would ever delete it.
+ * Deletes the Bundle of an object that is being deleted; undefined once it is gone. Whether its releases stay is decided by what
+ * the object says now (`isSuspended`), also if the Bundle was not written since. One that our cache does not have is read from the
+ * API server: the leader before may have created it last, and nobody else would ever delete it.
  */
 export async function deleteBundle(
   deps: OwnBundleDeps,

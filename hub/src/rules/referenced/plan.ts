@@ -67,7 +67,10 @@ export function planReferencedObjects(
   };
 }
 
-/** Withdraws what no deployment refers to. An object that the workspace does not have, or that is not read yet, is never withdrawn for that. */
+/**
+ * Withdraws what no deployment refers to. An object that the workspace does not have, or that is not read yet, is never withdrawn
+ * for that.
+ */
 export function planReferencedObject(
   ref: ObjectRef,
   { observed, used, isKept = false, source: sourceOf }: ReferencedView,

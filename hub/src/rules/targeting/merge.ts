@@ -1,8 +1,8 @@
 /**
- * The options that a cluster gets: the Bundle's, with those of the matching target over them. Pure; the rules are
- * Fleet's: a scalar of the target wins when it is not empty, Booleans are ORed, values are merged deeply, lists of
- * named items are merged by that name. Of Flux's options a field of the target wins. The fields that Fleet ignores in a target (`maxHistory`, `skipSchemaValidation`,
- * `deleteNamespace`, the namespace's labels) apply here like the rest.
+ * The options that a cluster gets: the Bundle's, with those of the matching target over them. Pure; the rules are Fleet's: a scalar
+ * of the target wins when it is not empty, Booleans are ORed, values are merged deeply, lists of named items are merged by that
+ * name. Of Flux's options a field of the target wins. The fields that Fleet ignores in a target (`maxHistory`,
+ * `skipSchemaValidation`, `deleteNamespace`, the namespace's labels) apply here like the rest.
  */
 import type { BundleDeploymentOptions, HelmOptions, LabelSelector } from "@flotilla/shared/api";
 import { mergeValues } from "@flotilla/shared/values";

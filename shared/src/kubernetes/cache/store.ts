@@ -35,7 +35,10 @@ export interface Change<T> {
   readonly after?: T;
   /** It is part of a list, not an event of a watch: it may be processed with low priority. */
   readonly isInInitialList?: boolean;
-  /** A list does not have it any more: it was deleted unwatched, and may have changed after `before` (client-go: DeletedFinalStateUnknown). */
+  /**
+   * A list does not have it any more: it was deleted unwatched, and may have changed after `before` (client-go:
+   * DeletedFinalStateUnknown).
+   */
   readonly isFinalStateUnknown?: true;
 }
 

@@ -1,4 +1,7 @@
-/** The client of a Kubernetes API server, for plain JSON objects. `connectKube` (connect.ts) creates one; everything else takes this interface. */
+/**
+ * The client of a Kubernetes API server, for plain JSON objects. `connectKube` (connect.ts) creates one; everything else takes this
+ * interface.
+ */
 
 import type { KubeObject, ObjectRef, Resource } from "../objects/index.ts";
 import type { Impersonation } from "./kubeconfig.ts";

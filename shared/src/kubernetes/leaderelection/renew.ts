@@ -23,7 +23,10 @@ export interface RenewOptions {
 }
 
 const retryMs = 250;
-/** The part of the time until the deadline that a request may take: a request that hangs must leave time for another one over a new connection. */
+/**
+ * The part of the time until the deadline that a request may take: a request that hangs must leave time for another one over a new
+ * connection.
+ */
 const requestShare = 0.6;
 const releaseTimeoutMs = 2_000;
 

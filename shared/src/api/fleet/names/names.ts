@@ -20,7 +20,10 @@ export const clusterNamespaceAnnotation = "fleet.cattle.io/cluster-namespace";
 export const clusterUidLabel = "flotilla.dev/cluster-uid";
 /** On a HelmOp or a Bundle: the Rancher user who created it; logged as `userID`. */
 export const createdByUserLabel = "fleet.cattle.io/created-by-user-id";
-/** On objects that Rancher 2.12.0 created: the name of that user, which `createdByUserLabel` has replaced. Removed from Bundles, as in Fleet. */
+/**
+ * On objects that Rancher 2.12.0 created: the name of that user, which `createdByUserLabel` has replaced. Removed from Bundles, as
+ * in Fleet.
+ */
 export const createdByNameLabel = "fleet.cattle.io/created-by-display-name";
 /** On a Cluster, with any value: another system manages it, and the hub leaves it as it is. As in Fleet. */
 export const clusterManagementLabel = "fleet.cattle.io/cluster-management";
@@ -42,7 +45,10 @@ export const tokenHeader = "flotilla-token";
 /** On the Lease of a replica: the epoch of the streams whose agents it has kept as connected since its last start. */
 export const epochFloorAnnotation = "flotilla.dev/epoch-floor";
 
-/** On a HelmOp or a Bundle: a request to resolve its chart again and to reconcile its releases. Any new value is one request, as in Flux. */
+/**
+ * On a HelmOp or a Bundle: a request to resolve its chart again and to reconcile its releases. Any new value is one request, as in
+ * Flux.
+ */
 export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";
 /** With the value of that request: Helm upgrades the releases, whatever their state. As in Flux. */
 export const forceRequestAnnotation = "reconcile.fluxcd.io/forceAt";

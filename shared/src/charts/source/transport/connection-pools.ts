@@ -33,8 +33,8 @@ export interface ConnectionPoolOptions {
 
 export interface ConnectionPools {
   /**
-   * The pool for a request to `url` on behalf of `access`; `hasLeft`: a redirect led to another host, where credentials do not follow. Throws
-   * EgressDenied for an address that the egress policy denies.
+   * The pool for a request to `url` on behalf of `access`; `hasLeft`: a redirect led to another host, where credentials do not
+   * follow. Throws EgressDenied for an address that the egress policy denies.
    */
   for(access: RepositoryAccess, url: URL, hasLeft: boolean): Dispatcher;
   close(): Promise<void>;
