@@ -7,6 +7,16 @@ import { chartArchive } from "../src/harness/chart-archive.ts";
 const charts = 500;
 const versionsEach = 100;
 
+/** The requests for the index so far. */
+export interface IndexCounts {
+  /** How often the index was sent. */
+  readonly sent: number;
+  /** How often the response was 304. */
+  readonly unchanged: number;
+  /** When the last of them came, on the clock of `performance`. */
+  readonly lastAtMs: number;
+}
+
 export interface LargeRepository {
   /** A new address of the same index. */
   fresh(): string;
@@ -14,8 +24,7 @@ export interface LargeRepository {
   /** The name of one of its charts, and its newest version. */
   readonly chart: string;
   readonly newest: string;
-  /** How often the index was sent, and how often the response was 304. */
-  counts(): { readonly sent: number; readonly unchanged: number };
+  counts(): IndexCounts;
   /** Resolves after that many more responses with 304. */
   untilUnchanged(more: number): Promise<void>;
   close(): Promise<void>;
@@ -30,11 +39,16 @@ export async function startLargeRepository(): Promise<LargeRepository> {
   let repositories = 0;
   let sent = 0;
   let unchanged = 0;
+  let lastAtMs = 0;
   let wakeUp = (): void => undefined;
 
   const server = createServer(({ url = "", headers }, response) => {
-    if (!url.endsWith("/index.yaml")) response.end(bytes);
-    else if (headers["if-none-match"] === etag) {
+    if (!url.endsWith("/index.yaml")) {
+      response.end(bytes);
+      return;
+    }
+    lastAtMs = performance.now();
+    if (headers["if-none-match"] === etag) {
       unchanged += 1;
       response.writeHead(304, { etag }).end();
       wakeUp();
@@ -51,7 +65,7 @@ export async function startLargeRepository(): Promise<LargeRepository> {
     indexBytes: index.length,
     chart,
     newest,
-    counts: () => ({ sent, unchanged }),
+    counts: () => ({ sent, unchanged, lastAtMs }),
     untilUnchanged(more) {
       const expected = unchanged + more;
       return new Promise((resolve) => {
