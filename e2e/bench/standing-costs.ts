@@ -26,6 +26,8 @@ export async function memory(bench: BenchFleet): Promise<readonly Figure[]> {
 }
 
 export async function writesForOne(bench: BenchFleet): Promise<readonly Figure[]> {
+  // What was installed before this has writes that are still due.
+  await sleep(settleMs);
   const before = await requestCounts(bench);
   await bench.createHelmOp("writes", "deployment", oneCluster);
   await bench.ready("writes");
