@@ -62,5 +62,5 @@ export { createdAtOf, revocationOf, revokedText } from "./clusterstate/revocatio
 export { createHubEgress } from "./egress/hub-egress.ts";
 export { hubErrors } from "./errors/hub-errors.ts";
 export { createChartReader, type ReadChart } from "./reader/chart-reader.ts";
-export { createPublisher, type Publisher } from "./status/publisher.ts";
+export { createPublisher, type Publisher, type PublisherOptions } from "./status/publisher.ts";
 export { isUrgentChange } from "./status/urgency.ts";

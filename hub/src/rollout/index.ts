@@ -1,4 +1,5 @@
 export { createBundleController } from "./bundle/controller.ts";
+export { createDeploymentWrites } from "./bundle/deployment-writer.ts";
 export type { Pack } from "./bundle/place.ts";
 export { createBundlePublisher } from "./bundle/publisher.ts";
 export { createTombstoneController } from "./bundledeployment/controller.ts";

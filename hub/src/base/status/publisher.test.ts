@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
 import { conflict, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
@@ -27,7 +28,13 @@ const key = keyOf(ref);
 const written = `replace ships ${key}`;
 
 /** A ship in the API server and in the cache. A test sets its desired status; `!` makes it urgent. */
-function start(options: { readonly concurrency?: number; readonly others?: number } = {}) {
+function start(
+  options: {
+    readonly concurrency?: number;
+    readonly others?: number;
+    readonly goesFirst?: Semaphore;
+  } = {},
+) {
   const kube = createMemoryApiServer();
   const clock = createFakeClock();
   const store = createStore<Ship>();
@@ -50,6 +57,7 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
     clock,
     log: silentLog(),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+    goesFirst: options.goesFirst,
   });
 
   /** Changes the desired status of a ship. */
@@ -199,6 +207,36 @@ describe("a status writer", () => {
 
     assert.equal(kube.writes.length, 5);
     assert.equal(stored("other-4"), "ready!");
+  });
+
+  it("writes progress after what goes first, and urgent changes at once", async () => {
+    const goesFirst = createSemaphore(1);
+    const { kube, clock, setDesired } = start({ goesFirst, others: 1 });
+    await goesFirst.acquire();
+
+    setDesired("one");
+    setDesired("two", "other-0");
+    await clock.advance(2_000);
+    assert.deepEqual(kube.writes, []);
+    setDesired("one!");
+    await settle();
+    assert.deepEqual(kube.writes, [written]);
+    goesFirst.release();
+    await settle();
+
+    assert.deepEqual(kube.writes, [written, "replace ships sea/other-0"]);
+  });
+
+  it("writes what waits behind other writes when it is flushed", async () => {
+    const goesFirst = createSemaphore(1);
+    const { clock, setDesired, stored, writer } = start({ goesFirst });
+    await goesFirst.acquire();
+
+    setDesired("one");
+    await clock.advance(2_000);
+    await writer.flush();
+
+    assert.equal(stored(), "one");
   });
 
   it("writes nothing that is already stored, and reports it as settled", async () => {

@@ -7,6 +7,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
+import type { Semaphore } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isConflict, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
@@ -48,6 +49,8 @@ export interface PublisherOptions<S, T extends WithStatus<S>> {
   readonly refillMs?: number;
   /** Writes in flight at the same time, over all objects. */
   readonly concurrency?: number;
+  /** Limits writes of other objects that go before progress; urgent changes do not wait for them. */
+  readonly goesFirst?: Pick<Semaphore, "available"> | undefined;
 }
 
 export interface Publisher<S, T extends WithStatus<S>> {
@@ -92,6 +95,7 @@ export function createPublisher<S, T extends WithStatus<S>>(
     burst: options.burst ?? 5,
     refillMs: options.refillMs ?? 1_000,
     concurrency: options.concurrency ?? 32,
+    goesFirst: options.goesFirst,
   });
 
   function current(object: T): S | undefined {

@@ -7,6 +7,7 @@ import {
   backoffDelayMs,
   createSemaphore,
   createTokenBucket,
+  type Semaphore,
   type TokenBucket,
 } from "@flotilla/shared/concurrency";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
@@ -26,6 +27,8 @@ export interface WriteQueueOptions {
   readonly refillMs: number;
   /** Writes in flight at the same time, over all objects. */
   readonly concurrency: number;
+  /** Limits writes that go first: progress waits for a free permit, urgent changes do not. By default nothing goes first. */
+  readonly goesFirst?: Pick<Semaphore, "available"> | undefined;
 }
 
 export interface WriteQueue {
@@ -42,7 +45,8 @@ const retryBackoff = { firstMs: 200, longestMs: 30_000 };
 
 interface Entry {
   readonly tokens: TokenBucket;
-  state: "idle" | "queued" | "writing";
+  /** `deferred`: due, and waits for what goes first. */
+  state: "idle" | "deferred" | "queued" | "writing";
   /** Something changed while a write was in flight. */
   isDirty: boolean;
   failures: number;
@@ -52,7 +56,7 @@ interface Entry {
 }
 
 export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
-  const { clock, burst, refillMs } = options;
+  const { clock, burst, refillMs, goesFirst } = options;
   const entries = new Map<ObjectKey, Entry>();
   const writes = createSemaphore(options.concurrency);
   /** Queued or in flight. */
@@ -80,7 +84,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
     if (flushed !== undefined) return;
     const entry = entryOf(key);
     if (entry.state === "writing") entry.isDirty = true;
-    else if (entry.state === "idle") next(key, entry);
+    else if (entry.state !== "queued") next(key, entry);
   }
 
   function check(key: ObjectKey, entry: Entry): void {
@@ -94,6 +98,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   function settle(key: ObjectKey, entry: Entry): void {
     entry.timer?.cancel();
     entry.timer = undefined;
+    entry.state = "idle";
     // A full bucket is the state of an object that was never written.
     const isFresh = entry.tokens.isFull && entry.failures === 0;
     if (isFresh || !options.exists(key)) entries.delete(key);
@@ -101,14 +106,26 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   }
 
   function later(key: ObjectKey, entry: Entry, delayMs: number): void {
+    if (entry.state === "deferred") return;
     const at = clock.monotonic() + delayMs;
     if (entry.timer !== undefined && entry.timerAt <= at) return;
     entry.timer?.cancel();
     entry.timerAt = at;
     entry.timer = clock.setTimeout(() => {
       entry.timer = undefined;
-      if (entry.state === "idle") enqueue(key, entry);
+      if (entry.state === "idle") defer(key, entry);
     }, delayMs);
+  }
+
+  function defer(key: ObjectKey, entry: Entry): void {
+    if (goesFirst === undefined) {
+      enqueue(key, entry);
+      return;
+    }
+    entry.state = "deferred";
+    void goesFirst.available().then(() => {
+      if (entry.state === "deferred") enqueue(key, entry);
+    });
   }
 
   function enqueue(key: ObjectKey, entry: Entry): void {
@@ -146,7 +163,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
       if (flushed !== undefined) return flushed.promise;
       flushed = Promise.withResolvers();
       for (const [key, entry] of entries) {
-        if (entry.timer !== undefined) enqueue(key, entry);
+        if (entry.timer !== undefined || entry.state === "deferred") enqueue(key, entry);
       }
       if (outstanding === 0) flushed.resolve();
       return flushed.promise;

@@ -30,6 +30,7 @@ import {
   hasNamespace,
   isBeingEmptied,
   type Publisher,
+  type PublisherOptions,
 } from "../../base/index.ts";
 import type { StatusObserver } from "../../events/index.ts";
 import { type Aggregates, isPresenceChange, summarize } from "../../rules/index.ts";
@@ -41,6 +42,9 @@ export interface ClusterControllerDeps extends ControllerDeps {
   readonly aggregates: Pick<Aggregates, "ofCluster">;
   readonly statuses: Pick<Publisher<ClusterStatus, Cluster>, "refresh">;
 }
+
+export type ClusterPublisherDeps = Omit<ClusterControllerDeps, "statuses"> &
+  Pick<PublisherOptions<ClusterStatus, Cluster>, "goesFirst">;
 
 export function createClusterController(deps: ClusterControllerDeps): Controller {
   const { clusters, deployments, namespaces, tokens } = deps.caches;
@@ -98,9 +102,10 @@ export function createClusterPublisher({
   caches,
   aggregates,
   observer,
+  goesFirst,
   clock,
   log,
-}: Omit<ClusterControllerDeps, "statuses">): Publisher<ClusterStatus, Cluster> {
+}: ClusterPublisherDeps): Publisher<ClusterStatus, Cluster> {
   const { clusters, deployments, namespaces } = caches;
   const remainingIn = (namespace: string) =>
     deployments.store
@@ -115,6 +120,7 @@ export function createClusterPublisher({
     store: clusters.store,
     isUrgent: isUrgentCluster,
     beforeWrite: observer?.cluster,
+    goesFirst,
     rollUp(cluster) {
       const now = formatTimeMs(clock.now());
       if (isManagedElsewhere(cluster)) return managedElsewhereStatus(cluster, now);

@@ -17,6 +17,7 @@ import {
   createBundleController,
   createBundlePublisher,
   createContentController,
+  createDeploymentWrites,
   createTombstoneController,
 } from "../../rollout/index.ts";
 import {
@@ -74,7 +75,13 @@ export function createControllers(deps: RunDeps): Controllers {
     return status === bundle.status || status === undefined ? bundle : { ...bundle, status };
   };
   const charts = createChartResolver({ ...deps, deployments: caches.deployments.store });
-  const clusterStatuses = createClusterPublisher({ ...deps, aggregates });
+  // A HelmOp for a thousand clusters changes the status of each: these wait until its deployments are there.
+  const deploymentWrites = createDeploymentWrites();
+  const clusterStatuses = createClusterPublisher({
+    ...deps,
+    aggregates,
+    goesFirst: deploymentWrites,
+  });
   const groupStatuses = createClusterGroupPublisher({ ...deps, aggregates });
   // A Bundle that was applied by hand may have the key of a HelmOp that does not manage it.
   const bundleAccess = createChartAccess(deps);
@@ -111,6 +118,7 @@ export function createControllers(deps: RunDeps): Controllers {
         patterns,
         ownerOf: (kind, key) => frontEnds.find((frontEnd) => frontEnd.kind === kind)?.ownerOf(key),
         onWritten: aggregates.recount,
+        deploymentWrites,
         refresh: refreshBundle,
       }),
       createClusterController({ ...deps, aggregates, statuses: clusterStatuses }),

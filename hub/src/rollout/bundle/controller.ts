@@ -1,6 +1,7 @@
 /** The controller of Bundles: what it watches, and how a change maps to keys. */
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, BundleDeployment, BundleStatus } from "@flotilla/shared/api";
+import type { Semaphore } from "@flotilla/shared/concurrency";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import {
   type Controller,
@@ -53,6 +54,7 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   readonly ownerOf: OwnerOf;
   /** Called with the key of each BundleDeployment that was written. */
   readonly onWritten: (key: ObjectKey) => void;
+  readonly deploymentWrites: Semaphore;
   /** Rolls up the statuses that depend on a Bundle. */
   readonly refresh: (key: ObjectKey) => void;
 }

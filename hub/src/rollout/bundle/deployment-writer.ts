@@ -7,7 +7,7 @@ import {
   isManagedElsewhere,
 } from "@flotilla/shared/api";
 import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
-import { createSemaphore } from "@flotilla/shared/concurrency";
+import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
@@ -20,6 +20,7 @@ export interface DeploymentWriterDeps {
   readonly clusters: Store<Cluster>;
   /** Called with the key of each BundleDeployment that was written, before any status is rolled up. */
   readonly onWritten: (key: ObjectKey) => void;
+  readonly deploymentWrites: Pick<Semaphore, "run">;
 }
 
 export interface DeploymentWriter {
@@ -34,11 +35,16 @@ export interface DeploymentWriter {
 /** BundleDeployments that are written at the same time. More makes the API server slower, not faster. */
 const parallelWrites = 48;
 
+/** Limits the writes of BundleDeployments of all Bundles. */
+export function createDeploymentWrites(): Semaphore {
+  return createSemaphore(parallelWrites);
+}
+
 /** Characters of a label value. */
 const longestLabelValue = 63;
 
 export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWriter {
-  const writes = createSemaphore(parallelWrites);
+  const writes = deps.deploymentWrites;
 
   return {
     existing: (bundle) => deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOurs),

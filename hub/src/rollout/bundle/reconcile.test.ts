@@ -16,6 +16,7 @@ import {
   createdByNameLabel,
   createdByUserLabel,
 } from "@flotilla/shared/api/names";
+import { createSemaphore } from "@flotilla/shared/concurrency";
 import { findCondition } from "@flotilla/shared/conditions";
 import { maxContentBytes } from "@flotilla/shared/content";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
@@ -89,6 +90,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
       },
     },
     onWritten: () => undefined,
+    deploymentWrites: createSemaphore(1),
     refresh: () => undefined,
     events: { record: () => undefined, flush: () => Promise.resolve() },
     clock: createFakeClock(),
