@@ -3,7 +3,7 @@ export {
   type AccountWatch,
   createAccountWatches,
   isUsable,
-  type Observation,
+  type WatchScope,
 } from "./impersonation/account-watches.ts";
 export { agentGrants } from "./impersonation/chart-grants.ts";
 export {

@@ -85,13 +85,13 @@ export {
   TooLongError,
 } from "./record/record-task.ts";
 export {
-  type HelmRelease,
   type HelmTest,
   hasHooks,
   hasManifestOf,
   isSameContent,
   manifestDigest,
   maxReleaseBytes,
+  type StoredRelease,
 } from "./record/stored-release.ts";
 export { callsSchema, chartCallsSchema } from "./templates/chart-calls.ts";
 export { hasSuspects } from "./templates/template-calls.ts";

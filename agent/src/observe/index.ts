@@ -12,7 +12,7 @@ export type { Readiness } from "./readiness/readiness.ts";
 export type { SharedObject } from "./readiness/shared-objects.ts";
 export { onlyMetadata } from "./readiness/slim-object.ts";
 export { createReadinessTracker, type ReadinessTracker } from "./readiness/tracker.ts";
-export { composeStates, type ReleaseState } from "./report/compose-states.ts";
+export { composeStates, type ReportedRelease } from "./report/compose-states.ts";
 export {
   type DeploymentResult,
   toBundleState,

@@ -19,7 +19,8 @@ export interface AccountWatch<T extends KubeObject> {
   readonly failure: AppError | undefined;
 }
 
-export interface Observation {
+/** As whom and where objects are watched, and until when. */
+export interface WatchScope {
   readonly client: WatchClient;
   readonly namespaces: readonly string[];
   readonly signal: AbortSignal;
@@ -29,7 +30,7 @@ export interface AccountWatches<T extends KubeObject> {
   get(client: WatchClient, namespace: string): AccountWatch<T> | undefined;
   inNamespace(namespace: string): readonly AccountWatch<T>[];
   /** Makes these the watches of a release. Resolves with them after their first lists, successful or not. */
-  observe(id: string, observation: Observation): Promise<readonly AccountWatch<T>[]>;
+  observe(id: string, scope: WatchScope): Promise<readonly AccountWatch<T>[]>;
   /** Ends the watches that no other release needs. */
   forget(id: string): void;
   /** Until `signal` aborts and all watches have ended. */

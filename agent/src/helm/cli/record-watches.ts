@@ -17,7 +17,7 @@ import {
   type AccountWatch,
   createAccountWatches,
   isUsable,
-  type Observation,
+  type WatchScope,
 } from "../../base/index.ts";
 import type { InventoryReader } from "../../state/index.ts";
 import { helmOwnerSelector, type ReleaseKey, recordOf } from "./release-record.ts";
@@ -30,7 +30,7 @@ export interface RecordWatches {
   /** The client that reads the Secrets of a release. */
   reader(release: ReleaseKey): KubeRest;
   /** See Releases. */
-  observe(id: string, observation: Observation): Promise<void>;
+  observe(id: string, scope: WatchScope): Promise<void>;
   forget(id: string): void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -113,8 +113,8 @@ export function watchRecordsAsAccounts(deps: AccountRecordsDeps): RecordWatches 
         `read release ${namespace}/${name}: no deployment has an account that reads namespace ${namespace}`,
       );
     },
-    async observe(id, observation) {
-      for (const watch of await watches.observe(id, observation)) throwUnlessUsable(watch);
+    async observe(id, scope) {
+      for (const watch of await watches.observe(id, scope)) throwUnlessUsable(watch);
     },
     forget: watches.forget,
     run: watches.run,

@@ -8,7 +8,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import type { Observation } from "../../base/index.ts";
+import type { WatchScope } from "../../base/index.ts";
 import type { InventoryReader } from "../../state/index.ts";
 import { createExpectedRecords } from "./expected-records.ts";
 import { watchAllRecords, watchRecordsAsAccounts } from "./record-watches.ts";
@@ -26,7 +26,7 @@ export interface Releases {
    * Makes these the namespaces whose records are watched for a release of a deployment, as its account, if impersonation is required:
    * then nothing is known of a namespace before. Throws RELEASE_UNREADABLE if the account may not list them.
    */
-  observe(id: string, observation: Observation): Promise<void>;
+  observe(id: string, scope: WatchScope): Promise<void>;
   /** Reads the Secrets of a release: the agent's own, or, if impersonation is required, that of one that observes it. */
   reader(release: ReleaseKey): KubeRest;
   /** The newest record of a release. */

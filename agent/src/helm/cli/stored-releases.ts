@@ -8,9 +8,9 @@ import { agentErrors } from "../../base/errors/index.ts";
 import type { Inventory, ReleaseOwner } from "../../state/index.ts";
 import type { ReadRecords } from "../record/read-records.ts";
 import {
-  type HelmRelease,
   isSameContent,
   type ReleaseChange,
+  type StoredRelease,
   withManifest,
 } from "../record/stored-release.ts";
 import {
@@ -29,15 +29,15 @@ import type { Releases } from "./releases.ts";
 
 export interface StoredReleases {
   /** Caches what Helm has printed, so that it need not be read. */
-  printed(release: HelmRelease): void;
+  printed(release: StoredRelease): void;
   forget(release: ReleaseKey): void;
   /** The release of a record. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
-  read(record: ReleaseRecord): Promise<HelmRelease>;
+  read(record: ReleaseRecord): Promise<StoredRelease>;
   /**
    * All revisions of a release as Helm reads them, newest first, from the cluster. Helm selects them by their labels, so their
    * Secrets may have any name. Those that cannot be read are left out: Helm cannot read them either.
    */
-  readAll(release: ReleaseKey): Promise<readonly HelmRelease[]>;
+  readAll(release: ReleaseKey): Promise<readonly StoredRelease[]>;
   /** The current record of a revision; undefined if there is none. */
   recordAt(release: ReleaseKey, revision: number): Promise<ReleaseRecord | undefined>;
   /** Labels a release as one of a deployment. `rest`: impersonated, so that the account's rights apply. */
@@ -49,7 +49,7 @@ export interface StoredReleases {
   /** Replaces the manifest of a release that was read, and changes its hooks. `rest`: impersonated. */
   rewrite(
     rest: KubeRest,
-    release: HelmRelease,
+    release: StoredRelease,
     change: Extract<ReleaseChange, { manifest: string }>,
   ): Promise<void>;
   /** Deletes the only revision of a release, which has failed; its objects stay. `rest`: impersonated. */
@@ -72,7 +72,7 @@ const cacheCharacters = 32 * 1024 * 1024;
 export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
   const { releases, records, inventory, log } = deps;
   /** By release. Those of tenants that make large ones must not fill the agent's memory. */
-  const lastRead = createLruCache<HelmRelease>(cacheSize, {
+  const lastRead = createLruCache<StoredRelease>(cacheSize, {
     maxWeight: cacheCharacters,
     weightOf: ({ manifest }) => manifest.length,
   });
@@ -83,7 +83,7 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
     return await releases.reader(release).get(secrets, ref);
   }
 
-  function printed(release: HelmRelease): void {
+  function printed(release: StoredRelease): void {
     lastRead.set(keyOf(release), release);
   }
 
@@ -118,7 +118,7 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
         namespace,
         labelSelector: `${helmOwnerSelector},name=${name}`,
       });
-      const found: HelmRelease[] = [];
+      const found: StoredRelease[] = [];
       for (const secret of items) {
         try {
           found.push(await records.stored(storedValue(secret), secretText(secret)));

@@ -19,7 +19,7 @@ import type { Releases } from "../cli/releases.ts";
 import type { StoredReleases } from "../cli/stored-releases.ts";
 import { type ReleasedCrd, withoutAdditions } from "../record/crd-documents.ts";
 import type { ReadRecords } from "../record/read-records.ts";
-import type { HelmRelease } from "../record/stored-release.ts";
+import type { StoredRelease } from "../record/stored-release.ts";
 import {
   crdFieldManager,
   type OwnAnnotations,
@@ -56,9 +56,9 @@ const concurrency = 8;
 export function createCrdRetention(deps: CrdRetentionDeps): CrdRetention {
   const { stored, records, releases, log } = deps;
   /** The policy that was applied last, by release. */
-  const applied = new WeakMap<HelmRelease, boolean>();
+  const applied = new WeakMap<StoredRelease, boolean>();
 
-  async function write(release: HelmRelease, { keep, client }: CrdPolicy, consequence: string) {
+  async function write(release: StoredRelease, { keep, client }: CrdPolicy, consequence: string) {
     const manifest = keep
       ? await records.manifest(release, "withKeptCrds")
       : withoutAdditions(release.manifest);
@@ -121,7 +121,7 @@ function comparedRevision(history: readonly ReleaseRecord[]): ReleaseRecord | un
 async function readable(
   stored: StoredReleases,
   record: ReleaseRecord | undefined,
-): Promise<HelmRelease | undefined> {
+): Promise<StoredRelease | undefined> {
   if (record === undefined) return undefined;
   try {
     return await stored.read(record);
@@ -134,7 +134,7 @@ async function readable(
 /** Sets or removes the policy annotation on the definitions in the cluster. */
 async function annotate(
   { records }: Pick<CrdRetentionDeps, "records">,
-  release: HelmRelease,
+  release: StoredRelease,
   policy: CrdPolicy,
   consequence: string,
 ): Promise<void> {
@@ -155,7 +155,7 @@ async function annotate(
 /** Makes the moved release the owner of the definitions that stay; Helm would otherwise reject them there. */
 async function transferAll(
   { records }: Pick<CrdRetentionDeps, "records">,
-  release: HelmRelease,
+  release: StoredRelease,
   to: ReleaseKey,
   policy: CrdPolicy,
   consequence: string,

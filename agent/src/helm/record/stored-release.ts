@@ -24,7 +24,7 @@ export interface HelmTest {
 }
 
 /** A release with its manifest. */
-export interface HelmRelease {
+export interface StoredRelease {
   readonly namespace: string;
   readonly name: string;
   readonly revision: number;
@@ -79,7 +79,7 @@ const releaseSchema = z.looseObject({
 });
 
 /** `what` is read, for messages. Throws RELEASE_UNREADABLE. */
-export function parseRelease(json: string, what: string): HelmRelease {
+export function parseRelease(json: string, what: string): StoredRelease {
   return readable(what, () => {
     const { name, namespace, version, manifest, hooks, info, chart, apply_method } =
       releaseSchema.parse(JSON.parse(json));
@@ -161,7 +161,7 @@ export function contentDigest(manifest: string, hooks: readonly Hook[]): string 
 /** Whether a stored content digest is that of a release. Undefined: none is stored. */
 export function isSameContent(
   stored: string | undefined,
-  { content }: Pick<HelmRelease, "content">,
+  { content }: Pick<StoredRelease, "content">,
 ): boolean {
   if (stored === undefined) return false;
   const [manifest, hooks, untested] = stored.split(".");
@@ -176,23 +176,23 @@ export function hasHooks(content: string): boolean {
 }
 
 /** Whether a content digest is that of a release with the same manifest, with any hooks. */
-export function hasManifestOf(content: string, release: Pick<HelmRelease, "content">): boolean {
+export function hasManifestOf(content: string, release: Pick<StoredRelease, "content">): boolean {
   return manifestDigest({ content }) === manifestDigest(release);
 }
 
 /** Identifies the manifest alone. */
-export function manifestDigest({ content }: Pick<HelmRelease, "content">): string {
+export function manifestDigest({ content }: Pick<StoredRelease, "content">): string {
   return content.split(".", 1)[0] ?? "";
 }
 
 /** The release with another manifest. */
-export function withManifest(release: HelmRelease, manifest: string): HelmRelease {
+export function withManifest(release: StoredRelease, manifest: string): StoredRelease {
   const [, ...hooks] = release.content.split(".");
   return { ...release, manifest, content: [sha256(manifest), ...hooks].join(".") };
 }
 
 /** A release whose manifest has the objects of its hooks alone: to read them as a manifest is read. */
-export function releaseOfHooks(release: HelmRelease): HelmRelease {
+export function releaseOfHooks(release: StoredRelease): StoredRelease {
   return withManifest(release, hookManifest(release.hooks));
 }
 

@@ -12,8 +12,8 @@ import { agentErrors } from "../../base/errors/index.ts";
 import {
   createAccountWatches,
   isUsable,
-  type Observation,
   type WatchClient,
+  type WatchScope,
 } from "../../base/index.ts";
 import { type DownstreamObject, downstreamLabel } from "./downstream-object.ts";
 
@@ -25,7 +25,7 @@ export interface DownstreamWatches {
   /** For a namespace that a deployment of this client observes. */
   storeFor(client: WatchClient, namespace: string): DownstreamStore;
   /** Makes these the namespaces that a deployment observes. Throws DOWNSTREAM_RESOURCE_FAILED if its account may not. */
-  observe(id: string, observation: Observation): Promise<void>;
+  observe(id: string, scope: WatchScope): Promise<void>;
   forget(id: string): void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -78,8 +78,8 @@ export function watchDownstreamAsAccounts(deps: DownstreamWatchesDeps): Downstre
         get: () => undefined,
         wrote: () => undefined,
       },
-    async observe(id, observation) {
-      for (const watch of await watches.observe(id, observation)) {
+    async observe(id, scope) {
+      for (const watch of await watches.observe(id, scope)) {
         if (isUsable(watch)) continue;
         const { client, namespace, failure } = watch;
         throw new AppError(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { describe, test } from "vitest";
 import { performRecordTask } from "../../helm/record/record-task.ts";
-import { contentDigest, type HelmRelease } from "../../helm/record/stored-release.ts";
+import { contentDigest, type StoredRelease } from "../../helm/record/stored-release.ts";
 import { createReadRecords } from "./read-records.ts";
 import type { ReaderTask } from "./reader-task.ts";
 
@@ -21,7 +21,7 @@ function setUp() {
   return { records, passed };
 }
 
-function release(manifest: string): HelmRelease {
+function release(manifest: string): StoredRelease {
   return {
     namespace: "apps",
     name: "web",

@@ -5,7 +5,6 @@ import type { KubeObject } from "@flotilla/shared/kube/objects";
 import * as z from "zod";
 import {
   chartCrdSchema,
-  type HelmRelease,
   hookReply,
   type ManifestUse,
   type ManifestUses,
@@ -14,6 +13,7 @@ import {
   type ReadLimits,
   type ReadRecords,
   type RecordTask,
+  type StoredRelease,
   TooLongError,
 } from "../../helm/index.ts";
 import type { Readers } from "./readers.ts";
@@ -68,7 +68,7 @@ const manifestReplies: { readonly [Use in ManifestUse]: z.ZodType<ManifestUses[U
 };
 
 export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
-  const read = new WeakMap<HelmRelease, Map<ManifestUse, Promise<unknown>>>();
+  const read = new WeakMap<StoredRelease, Map<ManifestUse, Promise<unknown>>>();
 
   /** `digest`: of what is read. */
   async function perform(task: RecordTask, what: string, digest: () => string): Promise<unknown> {
@@ -83,7 +83,7 @@ export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
   }
 
   function manifestOf<U extends ManifestUse>(
-    release: HelmRelease,
+    release: StoredRelease,
     use: U,
   ): Promise<ManifestUses[U]> {
     const { namespace, name, manifest } = release;

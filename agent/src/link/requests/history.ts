@@ -1,6 +1,6 @@
 /** The revisions of a release that Helm has stored, as `helm history` shows them, with the results of their tests. */
 import { cleanText } from "@flotilla/proto";
-import type { HelmRelease } from "../../helm/index.ts";
+import type { StoredRelease } from "../../helm/index.ts";
 import { applyRemarks } from "../../release/index.ts";
 import type { InventoryRevision } from "../../state/index.ts";
 import type { AnswerSink } from "./open-requests.ts";
@@ -31,7 +31,7 @@ export async function writeHistory(
 
 /** Pure. `known`: what the agent knows of the revision, if it has created it. */
 export function historyEntry(
-  release: HelmRelease,
+  release: StoredRelease,
   { notes, reasons }: Pick<InventoryRevision, "notes" | "reasons"> = {},
 ) {
   const remarks = applyRemarks(notes);

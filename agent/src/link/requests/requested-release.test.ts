@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { HelmRelease } from "../../helm/record/stored-release.ts";
+import type { StoredRelease } from "../../helm/record/stored-release.ts";
 import { mayRead, readableObjects } from "./requested-release.ts";
 
-const release: HelmRelease = {
+const release: StoredRelease = {
   ...{ namespace: "shop", name: "web", revision: 1, status: "failed", manifest: "", content: "" },
   ...{ tests: [], hooks: [], chartName: "", chartVersion: "", appVersion: "" },
 };

@@ -4,12 +4,12 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import { agentErrors } from "../../base/errors/index.ts";
 import {
-  type HelmRelease,
   isSameContent,
   type ReadRecords,
   type ReleaseKey,
   type Releases,
   recordSecretName,
+  type StoredRelease,
 } from "../../helm/index.ts";
 import type { InventoryAttempt, InventoryReader, InventoryRevision } from "../../state/index.ts";
 
@@ -47,7 +47,7 @@ export async function readRevision(
   release: RequestedRelease,
   revision: number,
   signal: AbortSignal,
-): Promise<HelmRelease | undefined> {
+): Promise<StoredRelease | undefined> {
   const { stored, what } = await storedRevision(release, revision, signal);
   return stored === undefined ? undefined : await records.stored(stored, what);
 }
@@ -79,7 +79,7 @@ export function revisionsOf(
 
 /** A revision that the agent has installed. */
 export interface FoundRelease {
-  readonly release: HelmRelease;
+  readonly release: StoredRelease;
   /** The value of its Secret. */
   readonly stored: string;
   /** Helm has printed nothing of it: see `fromRecord` of the inventory. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { DeploymentState } from "@flotilla/proto";
 import { describe, test } from "vitest";
-import { composeStates, type ReleaseState } from "./compose-states.ts";
+import { composeStates, type ReportedRelease } from "./compose-states.ts";
 
 const deployment = {
   owner: { name: "web", uid: "u" },
@@ -10,7 +10,7 @@ const deployment = {
 };
 const counts = { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 };
 
-function release(name: string, state: Partial<DeploymentState> = {}): ReleaseState {
+function release(name: string, state: Partial<DeploymentState> = {}): ReportedRelease {
   return {
     release: {
       owner: { ...deployment.owner, id: `web/apps/${name}` },
@@ -45,7 +45,7 @@ describe("the state of a deployment", () => {
 
   const cases: readonly (readonly [
     what: string,
-    releases: readonly ReleaseState[],
+    releases: readonly ReportedRelease[],
     expected: Partial<DeploymentState>,
   ])[] = [
     [

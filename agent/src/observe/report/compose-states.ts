@@ -6,7 +6,8 @@ import { maxEvents } from "../drift/drift-history.ts";
 import { maxListed, maxUnready } from "../readiness/readiness.ts";
 import { maxDrifted } from "./reported-drift.ts";
 
-export interface ReleaseState {
+/** What is reported of one release of a deployment. */
+export interface ReportedRelease {
   readonly release: Pick<ReleaseAssignment, "owner" | "deploymentId" | "withdrawing">;
   readonly state: DeploymentState;
 }
@@ -17,7 +18,7 @@ export interface ReleaseState {
  */
 export function composeStates(
   deployment: Pick<Assignment, "owner" | "deploymentId" | "withdrawing">,
-  states: readonly ReleaseState[],
+  states: readonly ReportedRelease[],
 ): DeploymentState | undefined {
   const [first, ...others] = states;
   if (first === undefined) return undefined;
@@ -52,7 +53,7 @@ export function composeStates(
  * The lower the more it says about the deployment: a release that has failed before one that waits, and both before one that is not
  * ready.
  */
-function rankOf({ state: { phase, code, ready } }: ReleaseState): number {
+function rankOf({ state: { phase, code, ready } }: ReportedRelease): number {
   if (code !== undefined) return 0;
   if (phase === "deployed") return ready ? 4 : 3;
   return { failed: 0, withdrawing: 1, pending: 2 }[phase];
@@ -67,14 +68,14 @@ function phaseWhileDesired({ phase, code }: DeploymentState): DeploymentState["p
 /** That of the deployment once each release is about its desired content; until then another one. */
 function contentOf(
   { deploymentId }: Pick<Assignment, "deploymentId">,
-  states: readonly ReleaseState[],
+  states: readonly ReportedRelease[],
 ): string {
   const other = states.find(({ release, state }) => state.deploymentId !== release.deploymentId);
   return other?.state.deploymentId ?? deploymentId;
 }
 
 /** The message of those that have something to say, the worst first. */
-function messageOf(states: readonly ReleaseState[]): string {
+function messageOf(states: readonly ReportedRelease[]): string {
   const said = states.filter(({ state }) => state.message !== "");
   const sorted = said.toSorted((a, b) => rankOf(a) - rankOf(b));
   return listNames(sorted.map(({ release, state }) => `${release.owner.id}: ${state.message}`));
@@ -125,7 +126,7 @@ function composeDrift(found: readonly DriftInfo[]): DriftInfo | undefined {
 }
 
 /** Once all releases have answered the same request: the answer that says most of what is left to do. */
-function composeRequests(states: readonly ReleaseState[]): RequestResult | undefined {
+function composeRequests(states: readonly ReportedRelease[]): RequestResult | undefined {
   const asked = states.filter(({ release }) => !release.withdrawing);
   const answered = asked.flatMap(({ state }) => state.request ?? []);
   const [first] = answered;

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import type { HelmRelease } from "../../helm/record/stored-release.ts";
+import type { StoredRelease } from "../../helm/record/stored-release.ts";
 import { readRecordsHere } from "../../helm/record/testing/index.ts";
 import type { InventoryAttempt } from "../../state/inventory/inventory-secret.ts";
 import { type AttemptDeps, attemptOf, watchLongRun } from "./attempts.ts";
 
-const release: HelmRelease = {
+const release: StoredRelease = {
   ...{ namespace: "shop", name: "web", revision: 2, status: "pending-upgrade", manifest: "" },
   ...{ content: "c", tests: [], chartName: "web", chartVersion: "1.0.0", appVersion: "" },
   hooks: [
@@ -62,7 +62,7 @@ describe("a run of Helm", () => {
   });
 
   test("is entered without hooks in other namespaces, which a tenant may have written into the record", async () => {
-    const hook = (namespace: string): HelmRelease["hooks"][number] => ({
+    const hook = (namespace: string): StoredRelease["hooks"][number] => ({
       ...{ kind: "Pod", name: "any", events: ["pre-upgrade"], weight: 1, deletePolicies: [] },
       phase: "Running",
       head: `apiVersion: v1\nkind: Pod\nmetadata: {name: any, namespace: ${namespace}}\n`,

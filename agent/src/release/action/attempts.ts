@@ -7,10 +7,10 @@ import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import {
-  type HelmRelease,
   type HookObject,
   type ReadRecords,
   readHooks,
+  type StoredRelease,
   type StoredReleases,
 } from "../../helm/index.ts";
 import type { Attempts, InventoryAttempt } from "../../state/index.ts";
@@ -34,7 +34,7 @@ const enterAfterMs = 4_000;
  */
 export async function attemptOf(
   records: Pick<ReadRecords, "manifest">,
-  release: HelmRelease,
+  release: StoredRelease,
 ): Promise<InventoryAttempt> {
   const { namespace, name, revision, content } = release;
   const hooks = (await readHooks(records, release))

@@ -7,7 +7,6 @@ import { configMaps, type KubeObject, type Secret, secrets } from "@flotilla/sha
 import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../../base/errors/index.ts";
 import {
-  type HelmRelease,
   isLocked,
   isSameContent,
   type ReadRecords,
@@ -16,6 +15,7 @@ import {
   type Releases,
   readLabelledRecord,
   releaseLabels,
+  type StoredRelease,
   type StoredReleases,
   uninstallFlags,
 } from "../../helm/index.ts";
@@ -77,7 +77,7 @@ export interface ClaimDeps {
 export function isPrinted(
   inventory: Pick<Inventory, "releasesOf">,
   id: string,
-  record: HelmRelease,
+  record: StoredRelease,
 ): boolean {
   return inventory
     .releasesOf(id)
@@ -158,7 +158,7 @@ function deadlineOf(run: InventoryRun): InventoryDeadline | undefined {
 }
 
 /** What the inventory keeps of a release's chart. */
-export function chartOf({ chartName, chartVersion, appVersion }: HelmRelease) {
+export function chartOf({ chartName, chartVersion, appVersion }: StoredRelease) {
   return { chartName, chartVersion, appVersion };
 }
 

@@ -5,7 +5,6 @@ import type { Clock } from "@flotilla/shared/time";
 import { agentErrors } from "../../base/errors/index.ts";
 import {
   type CrdRetention,
-  type HelmRelease,
   type HelmResult,
   hasFailedToReplace,
   hasHooks,
@@ -18,6 +17,7 @@ import {
   type RunHelm,
   rollbackArgs,
   rollbackOptions,
+  type StoredRelease,
   type StoredReleases,
   withOptions,
 } from "../../helm/index.ts";
@@ -163,7 +163,7 @@ async function repair(
   {
     before,
     signal,
-  }: { readonly before: readonly HelmRelease[] | undefined; readonly signal: AbortSignal },
+  }: { readonly before: readonly StoredRelease[] | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
   const found = before === undefined ? undefined : await deps.stored.recordAt(desired, revision);
   if (before === undefined || found === undefined) return;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import type { ReleaseRecord } from "../../helm/cli/release-record.ts";
-import type { HelmRelease } from "../../helm/record/stored-release.ts";
+import type { StoredRelease } from "../../helm/record/stored-release.ts";
 import { disownChanged } from "./in-sync.ts";
 
 const record: ReleaseRecord = {
   ...{ namespace: "shop", name: "web", revision: 2, status: "deployed" },
   ...{ isOwn: true, modifiedAtMs: 0 },
 };
-const release: HelmRelease = {
+const release: StoredRelease = {
   ...{ namespace: "shop", name: "web", revision: 2, status: "deployed", manifest: "" },
   ...{
     content: "c",

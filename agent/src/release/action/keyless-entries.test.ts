@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
 import { describe, test } from "vitest";
-import { contentDigest, type HelmRelease } from "../../helm/record/stored-release.ts";
+import { contentDigest, type StoredRelease } from "../../helm/record/stored-release.ts";
 import { readRecordsHere } from "../../helm/record/testing/index.ts";
 import { keylessEntry, keylessMessage } from "./keyless-entries.ts";
 
@@ -12,7 +12,7 @@ const secretsOf = (secrets: string, apiVersion = "apps/v1") =>
   `apiVersion: ${apiVersion}\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {imagePullSecrets: ${secrets}, containers: [{name: web}]}}}\n`;
 const config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\n";
 
-function record(revision: number, status: string, manifest: string): HelmRelease {
+function record(revision: number, status: string, manifest: string): StoredRelease {
   return {
     ...{ namespace: "shop", name: "web", revision, status, manifest },
     ...{ content: contentDigest(manifest, []), tests: [], hooks: [] },
@@ -21,7 +21,7 @@ function record(revision: number, status: string, manifest: string): HelmRelease
 }
 
 /** `records`: newest first. */
-function messageFor(records: readonly HelmRelease[], stderr = refused) {
+function messageFor(records: readonly StoredRelease[], stderr = refused) {
   const stored = { readAll: () => Promise.resolve(records) };
   const deps = { stored, records: readRecordsHere, log: silentLog() };
   return keylessMessage(deps, { namespace: "shop", name: "web" }, stderr);

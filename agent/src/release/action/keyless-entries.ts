@@ -8,11 +8,11 @@ import { messageOf } from "@flotilla/shared/errors";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import {
-  type HelmRelease,
   lacksMergeKey,
   type ReadRecords,
   type ReleaseKey,
   refusedText,
+  type StoredRelease,
   type StoredReleases,
 } from "../../helm/index.ts";
 import { isFields, isMerged, mergeKeys } from "./doubled-lists.ts";
@@ -85,14 +85,14 @@ export async function keylessMessage(
 }
 
 /** What Helm makes the patch of: the newest one, which has failed, and the last one that was deployed. */
-function comparedRecords(records: readonly HelmRelease[]): readonly HelmRelease[] {
+function comparedRecords(records: readonly StoredRelease[]): readonly StoredRelease[] {
   const [newest, ...earlier] = records;
   const deployed = earlier.find(({ status }) => status === "deployed");
   return [newest, deployed].flatMap((each) => each ?? []);
 }
 
 function keylessText(
-  { namespace: place, revision }: HelmRelease,
+  { namespace: place, revision }: StoredRelease,
   { kind = "", metadata: { namespace, name } }: KubeObject,
   { list, index, key }: KeylessEntry,
 ): string {

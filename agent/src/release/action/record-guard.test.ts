@@ -3,7 +3,7 @@ import { configMaps, type KubeObject } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
 import { ownershipMarks } from "../../helm/cli/ownership.ts";
-import { contentDigest, type HelmRelease } from "../../helm/record/stored-release.ts";
+import { contentDigest, type StoredRelease } from "../../helm/record/stored-release.ts";
 import { readRecordsHere } from "../../helm/record/testing/index.ts";
 import { createRecordGuard } from "./record-guard.ts";
 
@@ -13,11 +13,11 @@ function config(name: string, namespace?: string): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${namespace === undefined ? "" : `  namespace: ${namespace}\n`}`;
 }
 
-interface Fields extends Partial<Omit<HelmRelease, "hooks">> {
+interface Fields extends Partial<Omit<StoredRelease, "hooks">> {
   readonly hooks?: string;
 }
 
-function release({ hooks = "[]", ...fields }: Fields = {}): HelmRelease {
+function release({ hooks = "[]", ...fields }: Fields = {}): StoredRelease {
   const { manifest = `---\n# Source: web/templates/config.yaml\n${config("settings")}` } = fields;
   return {
     ...place,
@@ -38,9 +38,9 @@ const hook = JSON.stringify([{ manifest: config("grant", "kube-system"), events:
 
 /** `records`: newest first. `own`: the revisions as the agent created them. `read`: those of them that Helm has not printed. */
 function guard(
-  records: readonly HelmRelease[],
-  own: readonly HelmRelease[],
-  read: readonly HelmRelease[] = [],
+  records: readonly StoredRelease[],
+  own: readonly StoredRelease[],
+  read: readonly StoredRelease[] = [],
 ) {
   return createRecordGuard({
     stored: { readAll: () => Promise.resolve(records) },

@@ -6,13 +6,13 @@ import { AppError } from "@flotilla/shared/errors";
 import { agentErrors } from "../../base/errors/index.ts";
 import type { ImpersonatedClient } from "../../base/index.ts";
 import {
-  type HelmRelease,
   hasHooks,
   hasManifestOf,
   isSameContent,
   type OwnedObject,
   type ReadRecords,
   type ReleaseKey,
+  type StoredRelease,
   type StoredReleases,
 } from "../../helm/index.ts";
 import type { Inventory } from "../../state/index.ts";
@@ -102,7 +102,7 @@ export function createRecordGuard(deps: RecordGuardDeps): RecordGuard {
 }
 
 export interface CheckedRecord {
-  readonly record: HelmRelease;
+  readonly record: StoredRelease;
   /** The agent has created it, and nobody has changed it. */
   readonly isOwn: boolean;
   /** It is as the agent has read it after a run that printed nothing: somebody may have changed it before that. */
@@ -132,7 +132,7 @@ function rollbackTarget(records: readonly CheckedRecord[]): CheckedRecord | unde
 }
 
 /** The objects of a record. Undefined: a manifest that Helm may read differently. */
-export type ObjectsOf = (record: HelmRelease) => Promise<readonly OwnedObject[] | undefined>;
+export type ObjectsOf = (record: StoredRelease) => Promise<readonly OwnedObject[] | undefined>;
 
 /** What Helm would delete by records that are not the agent's own. */
 export interface Foreign {

@@ -3,12 +3,12 @@ import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import {
-  type HelmRelease,
   type HelmResult,
   isLocked,
   type ReadRecords,
   type ReleaseRecord,
   type Releases,
+  type StoredRelease,
   type StoredReleases,
 } from "../../helm/index.ts";
 import type { Attempts, Inventory, InventoryAttempt } from "../../state/index.ts";
@@ -31,7 +31,7 @@ export async function printedRelease(
   { records }: { readonly records: Pick<ReadRecords, "printed"> },
   { desired: { namespace, name } }: RevisionInputs,
   { stdout }: HelmResult,
-): Promise<HelmRelease> {
+): Promise<StoredRelease> {
   return await records.printed(stdout, `helm's output for release ${namespace}/${name}`);
 }
 
@@ -40,7 +40,7 @@ export async function recordResult(
   deps: RecordRunDeps,
   revision: RevisionInputs,
   prepared: Prepared,
-  release: HelmRelease,
+  release: StoredRelease,
 ): Promise<void> {
   const { stored, releases, log } = deps;
   const { owner, namespace, name } = revision.desired;
@@ -66,7 +66,7 @@ export async function recordResult(
 }
 
 interface Entered {
-  readonly release: HelmRelease;
+  readonly release: StoredRelease;
   /** Absent: Helm has printed it. */
   readonly fromRecord?: true | undefined;
   readonly endsRun: boolean;

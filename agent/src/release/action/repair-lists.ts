@@ -5,11 +5,11 @@ import type { KubeObject } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../../base/errors/index.ts";
 import {
-  type HelmRelease,
   helmFieldManager,
   type ReadRecords,
   type ReleaseKey,
   type ReleaseRecord,
+  type StoredRelease,
   type StoredReleases,
   type UpgradeOptions,
 } from "../../helm/index.ts";
@@ -23,15 +23,15 @@ export interface RepairDeps {
 }
 
 export interface RepairedRelease {
-  readonly release: HelmRelease;
+  readonly release: StoredRelease;
   /** Earlier revisions, as far as they are known. */
-  readonly before: readonly HelmRelease[];
+  readonly before: readonly StoredRelease[];
   /** Impersonated. */
   readonly rest: KubeRest;
   readonly signal: AbortSignal;
 }
 
-export function isAppliedByClient({ applyMethod }: Pick<HelmRelease, "applyMethod">): boolean {
+export function isAppliedByClient({ applyMethod }: Pick<StoredRelease, "applyMethod">): boolean {
   return applyMethod !== "ssa";
 }
 
@@ -40,7 +40,7 @@ export async function releasesBefore(
   { stored }: { readonly stored: Pick<StoredReleases, "read" | "readAll"> },
   latest: ReleaseRecord | undefined,
   { serverSide }: Pick<UpgradeOptions, "serverSide">,
-): Promise<readonly HelmRelease[] | undefined> {
+): Promise<readonly StoredRelease[] | undefined> {
   if (latest === undefined || isFirst(latest) || serverSide === "true") return undefined;
   // Helm keeps the method of the revision before; it fails, too, by a record that cannot be read.
   if (serverSide !== "false") {

@@ -7,7 +7,7 @@ import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import type { ReleaseRecord } from "../../helm/cli/release-record.ts";
-import type { HelmRelease } from "../../helm/record/stored-release.ts";
+import type { StoredRelease } from "../../helm/record/stored-release.ts";
 import type { Refused } from "../../state/inventory/inventory-secret.ts";
 import { replaceObjects } from "./replace-objects.ts";
 
@@ -62,7 +62,7 @@ function setUp({ dryRun, isTampered = false }: SetUp = {}) {
     },
   };
   let refused: Refused | undefined;
-  const release: HelmRelease = {
+  const release: StoredRelease = {
     ...{ namespace: "shop", name: "web", revision: 2, status: "failed", manifest: "" },
     ...{
       content: "c",

@@ -3,7 +3,7 @@ import type { DeploymentContent, ReleaseParts } from "@flotilla/shared/content";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import type { ImpersonatedClient } from "../../base/index.ts";
-import type { HelmRelease, ReleaseRecord, UpgradeOptions } from "../../helm/index.ts";
+import type { ReleaseRecord, StoredRelease, UpgradeOptions } from "../../helm/index.ts";
 import type { ReleaseInputs } from "../../inputs/index.ts";
 import type { ApplyNotes, ReleaseAssignment } from "../../state/index.ts";
 import type { AttemptedAction } from "../state/failure-policy.ts";
@@ -47,7 +47,7 @@ export interface Prepared {
   /** The notes of the revision, once it is deployed. */
   readonly notes?: ApplyNotes;
   /** The earlier revisions, if objects are patched by the client. */
-  readonly before?: readonly HelmRelease[];
+  readonly before?: readonly StoredRelease[];
   readonly action: AttemptedAction;
   /** With `atomic`: Helm rolls back by itself, or the agent uninstalls a failed first install. `no`: not possible. */
   readonly rollback: "by Helm" | "uninstall" | "no";

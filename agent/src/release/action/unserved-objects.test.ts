@@ -8,7 +8,7 @@ import { agentErrors } from "../../base/errors/agent-errors.ts";
 import type { ImpersonatedClient } from "../../base/impersonation/impersonated-clients.ts";
 import type { ReleaseRecord } from "../../helm/cli/release-record.ts";
 import type { KindChange } from "../../helm/record/kind-changes.ts";
-import { contentDigest, type HelmRelease } from "../../helm/record/stored-release.ts";
+import { contentDigest, type StoredRelease } from "../../helm/record/stored-release.ts";
 import { readRecordsHere } from "../../helm/record/testing/index.ts";
 import { createUnservedObjects, skippedText } from "./unserved-objects.ts";
 
@@ -26,7 +26,7 @@ function setUp(
   manifest: string,
   served: Readonly<Record<string, object>> = {},
   fails: { readonly read?: Error; readonly rewrite?: Error } = {},
-  hooks: HelmRelease["hooks"] = [],
+  hooks: StoredRelease["hooks"] = [],
 ) {
   const rest = createMemoryApiServer();
   for (const [path, answer] of Object.entries(served))
@@ -35,7 +35,7 @@ function setUp(
     ...{ subject: "service account apps/deployer", isAgent: false, rest, helmArgs: [] },
     watch: { subject: "the agent", rest, isPerNamespace: false },
   };
-  const release: HelmRelease = {
+  const release: StoredRelease = {
     ...{ namespace: "apps", name: "web", revision: 2, status: "deployed", manifest },
     ...{ content: contentDigest(manifest, []), tests: [], hooks },
     ...{ chartName: "web", chartVersion: "1.0.0", appVersion: "" },
@@ -113,7 +113,7 @@ describe("a release that is uninstalled", () => {
   });
 
   test("is uninstalled without its hooks of a kind that is gone, unless it is without hooks anyway", async () => {
-    const hook = (name: string, event: string): HelmRelease["hooks"][number] => ({
+    const hook = (name: string, event: string): StoredRelease["hooks"][number] => ({
       ...{ kind: "Car", name, events: [event], weight: 0, deletePolicies: [], head: car(name) },
     });
     const hooks = [hook("a", "post-delete"), hook("b", "pre-upgrade"), hook("c", "pre-delete")];

@@ -11,13 +11,13 @@ import { listNames } from "@flotilla/shared/text";
 import { agentErrors } from "../../base/errors/index.ts";
 import type { ImpersonatedClient } from "../../base/index.ts";
 import {
-  type HelmRelease,
   type KindChange,
   type OwnedObject,
   type ReadRecords,
   type ReleaseRecord,
   readHooks,
   recordSecretName,
+  type StoredRelease,
   type StoredReleases,
 } from "../../helm/index.ts";
 import { createFindServedKind, type ServedKind } from "./served-kinds.ts";
@@ -97,7 +97,7 @@ export function skippedText(skipped: readonly SkippedObject[]): string {
 /** Those that Helm runs when it uninstalls the release. */
 async function hooksOfUninstall(
   records: Pick<ReadRecords, "manifest">,
-  release: HelmRelease,
+  release: StoredRelease,
 ): Promise<readonly SkippedObject[]> {
   const hooks = await readHooks(records, release);
   return hooks
@@ -118,7 +118,7 @@ function kindOf({ apiVersion, kind }: Pick<OwnedObject, "apiVersion" | "kind">):
 }
 
 function changesOf(
-  release: HelmRelease,
+  release: StoredRelease,
   object: SkippedObject,
   served: ServedKind,
 ): readonly KindChange[] {
@@ -140,7 +140,7 @@ function changesOf(
 
 async function rewrite(
   { stored, records }: UnservedObjectsDeps,
-  release: HelmRelease,
+  release: StoredRelease,
   { changes, hookKinds }: Record<"changes" | "hookKinds", readonly KindChange[]>,
   client: ImpersonatedClient,
 ): Promise<void> {
@@ -165,7 +165,7 @@ async function rewrite(
 async function readable(
   stored: Pick<StoredReleases, "read">,
   record: ReleaseRecord,
-): Promise<HelmRelease | undefined> {
+): Promise<StoredRelease | undefined> {
   try {
     return await stored.read(record);
   } catch (thrown) {

@@ -46,10 +46,10 @@ import {
   type ReadinessDeadline,
   type ReleaseState,
 } from "../state/release-state.ts";
+import { openRequest } from "./annotation-requests.ts";
 import { logDecision } from "./log-decision.ts";
 import { observeReleases } from "./observe-releases.ts";
 import { rollbackTarget, testResult } from "./rollback-target.ts";
-import { openRequest } from "./user-requests.ts";
 
 export interface DeployerDeps
   extends Omit<

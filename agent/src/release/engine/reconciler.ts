@@ -23,6 +23,13 @@ import {
   type WithdrawnObjects,
 } from "../../state/index.ts";
 import type { DeployPass } from "../action/deploy-pass.ts";
+import {
+  type AnnotationRequestDeps,
+  acceptRequest,
+  answerBlocked,
+  answerFailed,
+  answerInstalled,
+} from "./annotation-requests.ts";
 import type { Deployer } from "./deployer.ts";
 import { passKind } from "./pass-kind.ts";
 import {
@@ -37,23 +44,16 @@ import {
 } from "./progress.ts";
 import { type PassProgress, passProgress } from "./running.ts";
 import type { Statuses } from "./statuses.ts";
-import {
-  acceptRequest,
-  answerBlocked,
-  answerFailed,
-  answerInstalled,
-  type UserRequestDeps,
-} from "./user-requests.ts";
 
 export interface ReconcilerDeps {
   readonly assignments: Pick<Assignments, "ensureStored">;
   readonly assigned: Pick<ReleaseAssignments, "get" | "remove">;
   readonly deployer: Deployer;
   readonly statuses: Statuses;
-  readonly inventory: UserRequestDeps["inventory"];
+  readonly inventory: AnnotationRequestDeps["inventory"];
   readonly attempts: Pick<Attempts, "failedAttemptsOf" | "setFailedAttempts">;
-  readonly requests: UserRequestDeps["requests"];
-  readonly drift: Pick<DriftTracker, "suspend"> & UserRequestDeps["drift"];
+  readonly requests: AnnotationRequestDeps["requests"];
+  readonly drift: Pick<DriftTracker, "suspend"> & AnnotationRequestDeps["drift"];
   readonly dependencies: DependencyTracker;
   readonly referenced: Pick<ReferencedObjects, "get">;
   readonly referrers: Pick<Referrers, "keysOf">;

@@ -13,7 +13,7 @@ import {
   type Outbox,
   type Readiness,
   type ReadinessTracker,
-  type ReleaseState,
+  type ReportedRelease,
   toBundleState,
   toDeploymentState,
   toReportedDrift,
@@ -173,7 +173,7 @@ export class Statuses {
   /** Undefined while nothing is known, or while the first reconcile of a release has no result that an earlier process has installed. */
   #stateOf(deployment: Assignment): DeploymentState | undefined {
     const { assigned, inventory } = this.#deps;
-    const states: ReleaseState[] = [];
+    const states: ReportedRelease[] = [];
     const releases = assigned.of(deployment.owner.name);
     if (!releases.some(({ owner }) => this.#progress.has(owner.id))) return undefined;
     for (const release of releases) {

@@ -31,7 +31,7 @@ export function resolvingStatus(helmOp: HelmOp, status: HelmOpStatus | undefined
   return { ...status, observedGeneration: generationOf(helmOp) };
 }
 
-export interface Rejection {
+export interface RejectedFields {
   readonly error: AppError;
   readonly remarks: readonly string[];
   /** Requests that are open: they are handled as soon as the HelmOp is accepted. */
@@ -44,7 +44,7 @@ export interface Rejection {
 export function rejectedStatus(
   helmOp: HelmOp,
   status: HelmOpStatus | undefined,
-  { error, remarks, open, now }: Rejection,
+  { error, remarks, open, now }: RejectedFields,
 ): HelmOpStatus {
   const observedGeneration = generationOf(helmOp);
   // A push that is not handled yet is polled once the HelmOp is accepted.
@@ -91,7 +91,7 @@ export interface Retrying {
   readonly now: string;
 }
 
-export interface Resolved {
+export interface ResolvedFields {
   readonly state: ResolutionState;
   readonly remarks: readonly string[];
   /** Requests that this attempt handled. */
@@ -104,7 +104,7 @@ export interface Resolved {
 export function resolvedStatus(
   helmOp: HelmOp,
   status: HelmOpStatus | undefined,
-  { state, remarks, open, now }: Resolved,
+  { state, remarks, open, now }: ResolvedFields,
 ): HelmOpStatus {
   const { pins, attempt, lastPollTime, pinCheck } = state;
   const { pins: _, pinCheck: __, rejectedCode: ___, ...kept } = status ?? {};

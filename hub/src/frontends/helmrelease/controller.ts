@@ -19,8 +19,8 @@ import {
 import type { HubRules, PinSigner, ReconcileDurations } from "../../rules/index.ts";
 import { frontEndReconciler } from "../lifecycle/reconcile.ts";
 import { chartSourceOf } from "./chart.ts";
+import { policyNamespacesOf } from "./destination.ts";
 import { helmReleaseFrontEnd } from "./front-end.ts";
-import { policyNamespacesOf } from "./placement.ts";
 import { bundleKeyFor } from "./plan.ts";
 import { isReadAgain, isSettled } from "./source-change.ts";
 import type { ValidationOptions } from "./validate.ts";

@@ -8,10 +8,15 @@ import type { HelmRelease, HelmReleaseStatus } from "@flotilla/shared/flux";
 import { withFluxCondition } from "../../sources/index.ts";
 import { chartKey, chartSourceOf, chartVersion, type ReleaseChart } from "./chart.ts";
 
-export interface Decision {
+/** What a reconcile of a HelmRelease decides. */
+export interface HelmReleaseDecision {
   /** Undefined: it can be deployed. */
   readonly problem?: { readonly reason: string; readonly message: string } | undefined;
   readonly chart?: ReleaseChart | undefined;
+}
+
+/** What its status is made from. */
+export interface DecidedFields extends HelmReleaseDecision {
   /** It was rejected before its HelmChart was created, changed or deleted. */
   readonly isRejected?: boolean;
   /** RFC 3339. */
@@ -21,7 +26,7 @@ export interface Decision {
 export function decidedStatus(
   release: HelmRelease,
   status: HelmReleaseStatus | undefined,
-  { problem, chart, isRejected, now }: Decision,
+  { problem, chart, isRejected, now }: DecidedFields,
 ): HelmReleaseStatus {
   const { generation = 0 } = release.metadata;
   const ref = chartSourceOf(release);

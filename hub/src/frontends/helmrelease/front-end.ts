@@ -16,11 +16,11 @@ import {
 import { releaseMetadata } from "../../events/index.ts";
 import type { Compiled, FrontEnd } from "../lifecycle/front-end.ts";
 import type { ReleaseChart } from "./chart.ts";
-import { type Decision, decidedStatus, suspendedStatus } from "./decided-status.ts";
+import { decidedStatus, type HelmReleaseDecision, suspendedStatus } from "./decided-status.ts";
+import { destinationOf } from "./destination.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
 import { deleteCharts, type GeneratedChartDeps, keepChart } from "./generated-chart.ts";
 import { notifiedStatus } from "./notified-status.ts";
-import { placementOf } from "./placement.ts";
 import { bundleKeyFor, planRelease } from "./plan.ts";
 import { isShared, sharingProblem } from "./shared-sources.ts";
 import { uninstalledNote } from "./uninstall.ts";
@@ -37,8 +37,6 @@ export interface HelmReleaseDeps extends FindChartDeps, GeneratedChartDeps {
   readonly events: EventRecorder;
   readonly options: ValidationOptions;
 }
-
-export type HelmReleaseDecision = Pick<Decision, "problem" | "chart">;
 
 /** The labels of namespaces are not watched. */
 const namespaceCheckMs = 60_000;
@@ -60,8 +58,8 @@ export function helmReleaseFrontEnd(
     status: HelmReleaseStatus | undefined,
     signal: AbortSignal,
   ): Promise<Compiled<HelmReleaseDecision>> {
-    const placement = placementOf(release);
-    if (placement instanceof AppError) return { kind: "refused", error: placement };
+    const destination = destinationOf(release);
+    if (destination instanceof AppError) return { kind: "refused", error: destination };
     await keepChart(deps, release, status?.helmChart, signal);
     const chart = findChart(deps, release);
     if ("reason" in chart) return { kind: "waiting", decision: { problem: chart } };
@@ -70,7 +68,7 @@ export function helmReleaseFrontEnd(
       const result = requeueAfter(namespaceCheckMs, "its namespace may get other labels");
       return { kind: "refused", error: unshared, result };
     }
-    const planned = planRelease(release, { chart, placement });
+    const planned = planRelease(release, { chart, destination });
     return { kind: "resolved", release: planned, decision: { chart } };
   }
 

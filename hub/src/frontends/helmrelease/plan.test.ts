@@ -4,15 +4,15 @@ import type { HelmReleaseSpec } from "@flotilla/shared/flux";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { bundleOf } from "../../rules/frontend/planned-bundle.ts";
-import { placementOf } from "./placement.ts";
+import { destinationOf } from "./destination.ts";
 import { planRelease, releaseNameOf } from "./plan.ts";
 import { aHelmRelease, resolvedWeb } from "./testing/index.ts";
 
 function plan(spec: Partial<HelmReleaseSpec> = {}, metadata: Partial<ObjectMeta> = {}) {
   const release = aHelmRelease(spec, metadata);
-  const placement = placementOf(release);
-  assert.ok(!(placement instanceof AppError));
-  const planned = planRelease(release, { chart: resolvedWeb, placement });
+  const destination = destinationOf(release);
+  assert.ok(!(destination instanceof AppError));
+  const planned = planRelease(release, { chart: resolvedWeb, destination });
   return bundleOf(planned, { pins: planned.pins ?? [] });
 }
 

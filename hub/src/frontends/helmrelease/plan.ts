@@ -12,8 +12,8 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { isMap } from "@flotilla/shared/values";
 import { ownBundleKey, type PlannedRelease } from "../../rules/index.ts";
 import { chartVersion, ownerLabelsOf, type ReleaseChart } from "./chart.ts";
+import type { Destination } from "./destination.ts";
 import { chosenMethods, releaseOptions } from "./options.ts";
-import type { Placement } from "./placement.ts";
 
 const kind = "HelmRelease";
 
@@ -24,7 +24,7 @@ export function bundleKeyFor(release: Pick<HelmRelease, "metadata">): ObjectKey 
 
 export function planRelease(
   release: HelmRelease,
-  { chart, placement }: { readonly chart: ReleaseChart; readonly placement: Placement },
+  { chart, destination }: { readonly chart: ReleaseChart; readonly destination: Destination },
 ): PlannedRelease {
   // Flux's schema does not require one; a HelmRelease without it is invalid.
   const { metadata, spec = { interval: "" } } = release;
@@ -52,11 +52,11 @@ export function planRelease(
         ...(isMap(values) && { values }),
       },
       ...(spec.suspend === true && { suspend: true }),
-      ...dependencies(release, spec, placement),
-      targets: [...placement.targets],
+      ...dependencies(release, spec, destination),
+      targets: [...destination.targets],
     },
     source: {},
-    origin: originOf(release, spec, chart, placement),
+    origin: originOf(release, spec, chart, destination),
     bundle: { name: bundleNameOf(kind, name), labels: { [helmReleaseLabel]: labelValue(name) } },
     pins: [{ repo, chart: chartName, version, pin }],
   };
@@ -73,7 +73,7 @@ function originOf(
   { metadata }: HelmRelease,
   spec: HelmReleaseSpec,
   { access, included = [], dependencies = [], repositories = [], provenance }: ReleaseChart,
-  { clusterNamespace }: Placement,
+  { clusterNamespace }: Destination,
 ): BundleOrigin {
   const { namespace = "", name, uid, generation } = metadata;
   const { serviceAccountName, targetNamespace, valuesFrom = [] } = spec;
@@ -113,7 +113,7 @@ function originOf(
 function dependencies(
   { metadata }: HelmRelease,
   { dependsOn = [] }: HelmReleaseSpec,
-  { clusterNamespace }: Placement,
+  { clusterNamespace }: Destination,
 ): Pick<Bundle["spec"], "dependsOn"> {
   const { namespace = "" } = metadata;
   const workspace = clusterNamespace ?? namespace;

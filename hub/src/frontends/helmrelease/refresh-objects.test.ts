@@ -21,7 +21,7 @@ function setUp(t: TestContext, spec: Partial<NonNullable<HelmRelease["spec"]>> =
   let onRead: (read: string) => void = () => undefined;
   const ending = new AbortController();
   const bundleOf = (release: HelmRelease): Bundle =>
-    planned(planRelease(release, { chart: resolvedWeb, placement: { targets: [] } }), {
+    planned(planRelease(release, { chart: resolvedWeb, destination: { targets: [] } }), {
       pins: [],
     });
   const controller = createObjectRefreshController({

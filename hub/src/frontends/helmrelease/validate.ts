@@ -10,7 +10,7 @@ import {
   driftOptionsProblem,
   reservedFormProblem,
 } from "../../rules/index.ts";
-import { isLocal, type Placement, placementOf } from "./placement.ts";
+import { type Destination, destinationOf, isLocal } from "./destination.ts";
 import { releaseNameOf } from "./plan.ts";
 
 export interface ValidationOptions {
@@ -24,8 +24,8 @@ export interface ValidationOptions {
 export function validate(release: HelmRelease, options: ValidationOptions): AppError | undefined {
   const { spec } = release;
   if (spec === undefined) return invalid("the HelmRelease has no spec: set spec.chart or chartRef");
-  const placement = placementOf(release);
-  if (placement instanceof AppError) return placement;
+  const destination = destinationOf(release);
+  if (destination instanceof AppError) return destination;
   const problem =
     chartProblem(spec) ??
     nameProblem(release, spec) ??
@@ -34,10 +34,10 @@ export function validate(release: HelmRelease, options: ValidationOptions): AppE
     postRenderProblem(spec) ??
     valuesProblem(spec) ??
     dependencyCountProblem(spec.dependsOn) ??
-    driftProblem(spec, placement) ??
-    reservedFormProblem({ targets: placement.targets }, undefined);
+    driftProblem(spec, destination) ??
+    reservedFormProblem({ targets: destination.targets }, undefined);
   if (problem !== undefined) return invalid(problem);
-  if (isLocal(release, placement) && options.requireLocalAccount && !spec.serviceAccountName)
+  if (isLocal(release, destination) && options.requireLocalAccount && !spec.serviceAccountName)
     return new AppError(
       hubErrors.ACCESS_DENIED,
       `spec.serviceAccountName is not set, and releases on the hub's own cluster need one, because that cluster has the hub's keys; set it to an account of namespace ${release.metadata.namespace}, or set the value flux.requireLocalServiceAccount of the chart flotilla to false`,
@@ -99,7 +99,7 @@ function valuesProblem({ values, valuesFrom = [] }: HelmReleaseSpec): string | u
 /** Agents compile the rules of a release within a limit. */
 function driftProblem(
   { driftDetection }: HelmReleaseSpec,
-  { targets }: Placement,
+  { targets }: Destination,
 ): string | undefined {
   const budget = createDriftBudget();
   const all = [

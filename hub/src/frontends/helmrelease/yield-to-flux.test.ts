@@ -12,9 +12,8 @@ import { aHelmRelease, resolvedWeb } from "./testing/index.ts";
 import { yieldToFlux } from "./yield-to-flux.ts";
 
 const release = aHelmRelease();
-const planned = bundleOf(planRelease(release, { chart: resolvedWeb, placement: { targets: [] } }), {
-  pins: [],
-});
+const toNowhere = planRelease(release, { chart: resolvedWeb, destination: { targets: [] } });
+const planned = bundleOf(toNowhere, { pins: [] });
 
 interface SetUp {
   readonly bundle?: Bundle;

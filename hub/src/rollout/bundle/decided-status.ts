@@ -7,7 +7,7 @@ import type { ConditionState, ResolutionState } from "../../rules/index.ts";
 export const targetsMissing = "TargetsMissing";
 
 /** The result of resolving the charts of a Bundle that was applied by hand. */
-export interface Resolution {
+export interface BundleResolution {
   readonly state: ResolutionState;
   /** The request that was handled. */
   readonly handled: string | undefined;
@@ -26,7 +26,7 @@ export interface Decision {
   /** The code of the error for which it is not accepted. */
   readonly rejectedCode?: string | undefined;
   /** The resolution of a Bundle that was applied by hand; others have none. */
-  readonly resolution?: Resolution | undefined;
+  readonly resolution?: BundleResolution | undefined;
   /** Absent where nothing was deployed: where it is deployed stays. */
   readonly deployed?: Deployed;
   /** RFC 3339. */
@@ -41,7 +41,7 @@ export function resolutionStateOf(status: BundleStatus | undefined): ResolutionS
 /** The status with new pins. They are deployed once the API server has them. */
 export function resolvedStatus(
   status: BundleStatus | undefined,
-  resolution: Resolution | undefined,
+  resolution: BundleResolution | undefined,
 ): BundleStatus {
   const { pins: _, resolution: __, pinCheck: ___, ...kept } = status ?? {};
   if (resolution === undefined) return kept;

@@ -36,7 +36,7 @@ import {
   reservedFormProblem,
   withDefaultsOf,
 } from "../../rules/index.ts";
-import { type Resolution, resolutionStateOf } from "./decided-status.ts";
+import { type BundleResolution, resolutionStateOf } from "./decided-status.ts";
 
 export type Prepared =
   | {
@@ -44,7 +44,7 @@ export type Prepared =
       readonly spec: Bundle["spec"];
       /** Remarks for its author. */
       readonly remarks: readonly string[];
-      readonly resolution?: Resolution;
+      readonly resolution?: BundleResolution;
       /** When its source is due again, ms since 1970. */
       readonly nextAtMs?: number | undefined;
     }
@@ -55,11 +55,11 @@ export type Prepared =
       readonly error?: AppError;
       /** It was not accepted because something could not be read, which may pass. */
       readonly isRead?: boolean;
-      readonly resolution?: Resolution;
+      readonly resolution?: BundleResolution;
       readonly nextAtMs?: number | undefined;
     }
   /** For its pins to be stored in the API, which reconciles it again. */
-  | { readonly kind: "resolved"; readonly resolution: Resolution }
+  | { readonly kind: "resolved"; readonly resolution: BundleResolution }
   /** For the HelmOp's controller to write the Bundle, which reconciles it again. */
   | { readonly kind: "waiting" }
   /** The object that it was made for is gone or has changed: what is deployed stays, and is only suspended and paused. */
@@ -155,7 +155,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     const remarks = remarksOnBundle(bundle);
     const before = resolutionStateOf(status);
     const handled = handledOf(status);
-    const kept: Resolution = { state: before, handled: handled.reconcile };
+    const kept: BundleResolution = { state: before, handled: handled.reconcile };
     const error = validateBundle(bundle) ?? judge(deps, policies, release);
     if (error !== undefined)
       return {

@@ -22,7 +22,7 @@ export interface ChartAccess {
    * Throws HELM_SECRET_UNUSABLE, with Fleet's message. From then on the Secret is watched for this object, until
    * `forget`.
    */
-  of(release: PlannedRelease, options?: AccessOptions): Promise<SourceAccess>;
+  of(release: PlannedRelease, options?: AccessOptions): Promise<ReleaseAccess>;
   /** The keys of the objects whose access depends on a Secret. */
   keysUsing(namespace: string, ref: ObjectRef): readonly ObjectKey[];
   forget(key: ObjectKey): void;
@@ -48,7 +48,8 @@ export function watchSecrets(
   };
 }
 
-export interface SourceAccess {
+/** How the charts of one release are read. */
+export interface ReleaseAccess {
   settingsFor(source: SourceLocation): AccessSettings | AppError;
   /** CA certificates that are trusted where the Secret has none, as PEM. */
   readonly caBundle?: string;
@@ -196,7 +197,7 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
 /** Why the access cannot be used for one of the object's charts. */
 function firstProblem(
   release: PlannedRelease,
-  settingsFor: SourceAccess["settingsFor"],
+  settingsFor: ReleaseAccess["settingsFor"],
 ): AppError | undefined {
   for (const reference of chartReferences(release)) {
     const source = classifySource(reference);

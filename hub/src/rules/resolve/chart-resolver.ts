@@ -23,7 +23,7 @@ import {
   stateAfter,
   withoutAttempt,
 } from "./attempt.ts";
-import type { SourceAccess } from "./chart-access.ts";
+import type { ReleaseAccess } from "./chart-access.ts";
 import { failureText, watchAttempt } from "./long-attempt.ts";
 import { isFetchFailing, isRunByAny, nextCheckMs } from "./pin-check.ts";
 import { createRequestTimes, type Requests } from "./requests.ts";
@@ -34,14 +34,15 @@ export interface ResolveInputs {
   readonly release: PlannedRelease;
   readonly state: ResolutionState;
   readonly open: Requests;
-  readonly access: SourceAccess;
+  readonly access: ReleaseAccess;
   /** Called before the first request to the source for a chart without a pin. */
   readonly onUnknown?: () => void;
   /** Called when an attempt takes long whose last one failed, with its start in ms since 1970. */
   readonly onRetrying?: (startedAtMs: number) => void;
 }
 
-export interface Resolved {
+/** Where resolving is afterwards: after an attempt, or before one that is not due. */
+export interface ResolveResult {
   readonly state: ResolutionState;
   /** Why the attempt failed that was made just now. */
   readonly error?: AppError;
@@ -54,7 +55,7 @@ export interface ChartResolver {
   resolve(
     inputs: ResolveInputs,
     context: Pick<ReconcileContext, "signal" | "withoutWorker">,
-  ): Promise<Resolved>;
+  ): Promise<ResolveResult>;
   /** The start of such an attempt, in ms since 1970, while it runs. Only messages name it. */
   retryingSinceMs(object: KubeObject): number | undefined;
 }
@@ -102,9 +103,9 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
   async function attempt(
     inputs: AttemptInputs,
     plan: AttemptPlan,
-    { settingsFor }: SourceAccess,
+    { settingsFor }: ReleaseAccess,
     { signal, withoutWorker, onLong }: AttemptContext,
-  ): Promise<Omit<Resolved, "nextAtMs">> {
+  ): Promise<Omit<ResolveResult, "nextAtMs">> {
     const { release, state } = inputs;
     const startedAtMs = clock.now();
     const isUseless = (pin: Pin) => !isRunByAny(deployments.byIndex(byBundle, keyOf(release)), pin);

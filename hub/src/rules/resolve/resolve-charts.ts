@@ -8,7 +8,7 @@ import { accessTo, classifySource, type Pin } from "@flotilla/shared/source";
 import type { ResolveOptions, Resolver } from "@flotilla/shared/source/client";
 import { type ChartReference, chartReferences, entryFor } from "../frontend/charts.ts";
 import type { PlannedRelease } from "../frontend/planned-release.ts";
-import type { SourceAccess } from "./chart-access.ts";
+import type { ReleaseAccess } from "./chart-access.ts";
 import { choosePin, type PinTrust } from "./choose-pin.ts";
 
 export interface ChartResolution {
@@ -27,7 +27,7 @@ export interface ResolveRequest {
   /** Pins that stay as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
   readonly poll: boolean;
-  readonly settingsFor: SourceAccess["settingsFor"];
+  readonly settingsFor: ReleaseAccess["settingsFor"];
   /**
    * Present when an agent cannot fetch a pin: only the pinned versions are resolved again. Whether no cluster runs a
    * pin.

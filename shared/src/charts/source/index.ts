@@ -52,7 +52,7 @@ export type {
   Freshness,
   ListedVersion,
   Listing,
-  Resolution,
+  ResolvedPin,
   Source,
   SourceRequest,
   WriteChunk,

@@ -25,7 +25,7 @@ export interface HttpLocation {
 export type SourceLocation = ArchiveLocation | OciLocation | HttpLocation;
 
 /** The fields of `spec.helm` that name a chart. */
-export interface ChartReference {
+export interface ChartFields {
   readonly chart?: string | null | undefined;
   readonly repo?: string | null | undefined;
   readonly version?: string | null | undefined;
@@ -42,7 +42,7 @@ const ociPath =
   /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 
 /** The location that a HelmOp names, or the error that says which field to change. */
-export function classifySource(reference: ChartReference): SourceLocation | AppError {
+export function classifySource(reference: ChartFields): SourceLocation | AppError {
   const chart = reference.chart?.trim() ?? "";
   const repo = reference.repo?.trim() ?? "";
   const version = reference.version?.trim() ?? "";

@@ -53,7 +53,8 @@ export interface PinRequest<V extends ListedVersion = ListedVersion> extends Sou
   readonly listing?: Listing<V>;
 }
 
-export interface Resolution {
+/** What a version of a chart is pinned to. */
+export interface ResolvedPin {
   /** An index may point into a registry, so a pin may be of another kind than its source. */
   readonly pin: DownloadPin;
   /** What is wrong with the chart although it can be used, for people. */
@@ -96,7 +97,7 @@ export interface Source<
   /** Undefined: the source has no versions to select from. */
   list(location: L, request: SourceRequest): Promise<Listing<V> | undefined>;
   /** Undefined: the source does not have that version. */
-  pin(location: L, version: string, request: PinRequest<V>): Promise<Resolution | undefined>;
+  pin(location: L, version: string, request: PinRequest<V>): Promise<ResolvedPin | undefined>;
   /**
    * Passes the bytes of a pin to `write` while they arrive. Rejects when they do not match the digest or size of the pin: bytes
    * that were written before are not to be used then.

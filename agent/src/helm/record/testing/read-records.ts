@@ -2,15 +2,15 @@ import type { KubeObject } from "@flotilla/shared/kube/objects";
 import type { Values } from "@flotilla/shared/values";
 import type { ReadRecords } from "../read-records.ts";
 import { performRecordTask } from "../record-task.ts";
-import type { HelmRelease } from "../stored-release.ts";
+import type { StoredRelease } from "../stored-release.ts";
 
 /** In this process, however long they are. */
 export const readRecordsHere: ReadRecords = {
   // Each task has one kind of result.
   printed: async (json, what) =>
-    (await performRecordTask({ kind: "printed release", json, what })) as HelmRelease,
+    (await performRecordTask({ kind: "printed release", json, what })) as StoredRelease,
   stored: async (stored, what) =>
-    (await performRecordTask({ kind: "stored release", stored, what })) as HelmRelease,
+    (await performRecordTask({ kind: "stored release", stored, what })) as StoredRelease,
   async chartValues(stored, what) {
     const json = String(await performRecordTask({ kind: "chart values", stored, what }));
     return JSON.parse(json) as Values;

@@ -35,13 +35,13 @@ export interface MemoryHelm {
   /** `namespace`: of the releases; absent: of all that have no plan of their own. */
   plan(plan: HelmPlan, namespace?: string): void;
   /** The revisions of a release, the oldest first. */
-  releases(release: ReleaseKey): readonly StoredRelease[];
+  releases(release: ReleaseKey): readonly ReleaseJson[];
   /** As somebody runs it by hand: it is not in `runs`, and succeeds. */
   byHand(...args: readonly string[]): Promise<void>;
 }
 
 /** As Helm stores and prints it. */
-export interface StoredRelease {
+export interface ReleaseJson {
   readonly name: string;
   readonly namespace: string;
   readonly version: number;
@@ -59,9 +59,9 @@ export function createMemoryHelm(server: MemoryApiServer): MemoryHelm {
   const left = new Map<string, Partial<Record<HelmCommand, HelmOutcome | HelmOutcome[]>>>();
 
   /** By what is stored. */
-  const unpacked = new Map<string, StoredRelease>();
+  const unpacked = new Map<string, ReleaseJson>();
 
-  function releases({ namespace, name }: ReleaseKey): readonly StoredRelease[] {
+  function releases({ namespace, name }: ReleaseKey): readonly ReleaseJson[] {
     return server
       .all(secrets)
       .filter(({ metadata: { namespace: where, labels } }) => {
@@ -123,8 +123,8 @@ export function createMemoryHelm(server: MemoryApiServer): MemoryHelm {
 
 interface Changed {
   /** The oldest first. */
-  readonly history: readonly StoredRelease[];
-  readonly latest: StoredRelease;
+  readonly history: readonly ReleaseJson[];
+  readonly latest: ReleaseJson;
   readonly outcome: HelmOutcome;
 }
 
@@ -136,7 +136,7 @@ async function upgrade(
   const latest = history.at(-1);
   const isInstall = latest === undefined || latest.info.status === "uninstalled";
   const version = chartVersionIn(operand);
-  const release: StoredRelease = {
+  const release: ReleaseJson = {
     ...{ namespace, name, version: (latest?.version ?? 0) + 1, apply_method: "ssa" },
     // As Helm does: somebody who upgrades by hand keeps those of the agent.
     labels: { ...(isInstall ? {} : latest.labels), ...labels },
@@ -177,8 +177,8 @@ async function rollBack(
 
 async function restore(
   server: MemoryApiServer,
-  history: readonly StoredRelease[],
-  target: StoredRelease,
+  history: readonly ReleaseJson[],
+  target: ReleaseJson,
 ): Promise<HelmResult> {
   const release = rolledBack(target, history.at(-1) ?? target);
   await server.create(secrets, secretOf(release));
@@ -186,15 +186,15 @@ async function restore(
 }
 
 /** Helm copies the labels of the revision that it rolls back to. */
-function rolledBack(target: StoredRelease, latest: StoredRelease): StoredRelease {
+function rolledBack(target: ReleaseJson, latest: ReleaseJson): ReleaseJson {
   return { ...withStatus(target, "pending-rollback"), version: latest.version + 1 };
 }
 
 /** For a release whose record is pending. */
 async function deploy(
   server: MemoryApiServer,
-  history: readonly StoredRelease[],
-  release: StoredRelease,
+  history: readonly ReleaseJson[],
+  release: ReleaseJson,
 ): Promise<HelmResult> {
   const { namespace, name } = release;
   const { labels, annotations } = ownershipMarks({ namespace, name });
@@ -237,12 +237,12 @@ async function runTests(
   return outcome === "succeeds" ? succeeded : failed(`pod ${latest.name}-test failed`);
 }
 
-function unpack(stored: string): StoredRelease {
+function unpack(stored: string): ReleaseJson {
   const packed = Buffer.from(Buffer.from(stored, "base64").toString(), "base64");
-  return JSON.parse(gunzipSync(packed).toString()) as StoredRelease;
+  return JSON.parse(gunzipSync(packed).toString()) as ReleaseJson;
 }
 
-function secretOf(release: StoredRelease): Secret {
+function secretOf(release: ReleaseJson): Secret {
   const { namespace, name, version, labels, info } = release;
   const packed = gzipSync(JSON.stringify(release), { level: 1 }).toString("base64");
   const own = { owner: "helm", name, version: String(version), status: info.status };
@@ -256,7 +256,7 @@ function secretOf(release: StoredRelease): Secret {
   };
 }
 
-function withStatus(release: StoredRelease, status: string): StoredRelease {
+function withStatus(release: ReleaseJson, status: string): ReleaseJson {
   return { ...release, info: { status, description: status } };
 }
 

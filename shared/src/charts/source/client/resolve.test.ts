@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { accessTo, classifySource, type Pin } from "../index.ts";
-import type { ChartReference } from "../location.ts";
+import type { ChartFields } from "../location.ts";
 import {
   createTestClient,
   indexText,
@@ -27,7 +27,7 @@ function startBoth(): Promise<TestServer> {
   );
 }
 
-async function pinOf(reference: ChartReference): Promise<Pin> {
+async function pinOf(reference: ChartFields): Promise<Pin> {
   await using client = createTestClient();
   const source = classifySource(reference);
   if (source instanceof Error) throw source;

@@ -9,7 +9,7 @@ import {
   type ListedVersion,
   type Listing,
   type Pin,
-  type Resolution,
+  type ResolvedPin,
   type Source,
   type SourceLocation,
   type SourceRequest,
@@ -25,18 +25,18 @@ export async function resolveVersion<
   location: L,
   constraint: string,
   request: SourceRequest,
-): Promise<Resolution> {
+): Promise<ResolvedPin> {
   if (source.pinsUnlisted && isStaticVersion(constraint)) {
-    const resolution = await source.pin(location, constraint, request);
-    if (resolution !== undefined) return resolution;
+    const resolved = await source.pin(location, constraint, request);
+    if (resolved !== undefined) return resolved;
   }
   const listing = await source.list(location, request);
   const version = listing === undefined ? constraint : choose(location, constraint, listing);
-  const resolution = await source.pin(location, version, {
+  const resolved = await source.pin(location, version, {
     ...request,
     ...(listing !== undefined && { listing }),
   });
-  if (resolution !== undefined) return resolution;
+  if (resolved !== undefined) return resolved;
   throw new AppError(
     chartErrors.CHART_VERSION_NOT_FOUND,
     `${describeLocation(location, version)} is listed, but does not exist`,

@@ -20,7 +20,7 @@ import type {
   Freshness,
   Listing,
   RepositoryAccess,
-  Resolution,
+  ResolvedPin,
   SourceLocation,
   SourceRequest,
 } from "../index.ts";
@@ -76,7 +76,7 @@ export interface Resolver {
     constraint: string,
     access: RepositoryAccess,
     options?: ResolveOptions,
-  ): Promise<Resolution>;
+  ): Promise<ResolvedPin>;
 }
 
 /** Reads the index of an HTTP repository, with a conditional request where one is cached. Throws as `resolve`. */

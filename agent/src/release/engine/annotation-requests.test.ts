@@ -4,13 +4,13 @@ import type { ReleaseAssignment } from "../../state/assignment/release-assignmen
 import type { InventoryRequest } from "../../state/inventory/inventory-secret.ts";
 import type { InSync } from "../action/deploy-pass.ts";
 import {
+  type AnnotationRequestDeps,
   acceptRequest,
   answerBlocked,
   answerFailed,
   answerInstalled,
   openRequest,
-  type UserRequestDeps,
-} from "./user-requests.ts";
+} from "./annotation-requests.ts";
 
 const release = { namespace: "apps", name: "web", revision: 4, chartVersion: "1", appVersion: "1" };
 
@@ -26,7 +26,7 @@ function start({ handled }: { readonly handled?: string } = {}) {
     ...{ keepResources: false, deleteCRDResources: false },
     revisions: [{ revision: 4, content: "" }],
   };
-  const deps: UserRequestDeps = {
+  const deps: AnnotationRequestDeps = {
     inventory: {
       releasesOf: () => [installed],
     },

@@ -1,6 +1,6 @@
 /**
- * The requests of users: each is accepted once, also over restarts, and has one result, which is reported until the next one. What
- * they make the agent do is decided in release/.
+ * Requests by annotation (reconcile, force, reset, correct drift): each is accepted once, also over restarts, and has one result,
+ * which is reported until the next one. What they make the agent do is decided in state/.
  */
 import { cutText } from "@flotilla/shared/text";
 import type { DriftTracker } from "../../observe/index.ts";
@@ -8,7 +8,7 @@ import type { AcceptedRequests, Inventory, ReleaseAssignment } from "../../state
 import type { InSync } from "../action/deploy-pass.ts";
 import { requestResult, revisionName } from "../state/request-result.ts";
 
-export interface UserRequestDeps {
+export interface AnnotationRequestDeps {
   readonly inventory: Pick<Inventory, "releasesOf">;
   readonly requests: Pick<
     AcceptedRequests,
@@ -19,7 +19,7 @@ export interface UserRequestDeps {
 
 /** Returns whether a user has made a new request; failures before it do not delay it. */
 export async function acceptRequest(
-  { inventory, requests }: UserRequestDeps,
+  { inventory, requests }: AnnotationRequestDeps,
   { owner: { id }, request, paused }: ReleaseAssignment,
 ): Promise<boolean> {
   if (request === undefined || paused) return false;
@@ -49,7 +49,7 @@ export function openRequest(
 
 /** For a release that is as desired. Returns whether it has to be reconciled again for the request. */
 export async function answerInstalled(
-  { requests, drift }: UserRequestDeps,
+  { requests, drift }: AnnotationRequestDeps,
   { owner: { id }, request }: ReleaseAssignment,
   { release, drift: { options } }: Pick<InSync, "release" | "drift">,
 ): Promise<boolean> {
@@ -71,7 +71,7 @@ export async function answerInstalled(
 }
 
 export async function answerBlocked(
-  { requests }: UserRequestDeps,
+  { requests }: AnnotationRequestDeps,
   id: string,
   message: string,
 ): Promise<void> {
@@ -84,7 +84,7 @@ export async function answerBlocked(
 
 /** The first failure of an attempt is the result of the request that it was for; later attempts are nobody's. */
 export async function answerFailed(
-  { requests }: UserRequestDeps,
+  { requests }: AnnotationRequestDeps,
   id: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): Promise<void> {

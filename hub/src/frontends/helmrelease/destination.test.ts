@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { AppError } from "@flotilla/shared/errors";
 import type { HelmReleaseSpec } from "@flotilla/shared/flux";
 import { test } from "vitest";
-import { isLocal, placementOf, policyNamespacesOf, targetsAnnotation } from "./placement.ts";
+import { destinationOf, isLocal, policyNamespacesOf, targetsAnnotation } from "./destination.ts";
 import { aHelmRelease } from "./testing/index.ts";
 
 const everywhere = [{ clusterSelector: {} }];
@@ -43,7 +43,7 @@ const placed: readonly (readonly [
 
 test.each(placed)("a HelmRelease goes to %s", (_, spec, annotation, expected) => {
   const annotations = annotation === undefined ? {} : { [targetsAnnotation]: annotation };
-  assert.deepEqual(placementOf(aHelmRelease(spec, { annotations })), expected);
+  assert.deepEqual(destinationOf(aHelmRelease(spec, { annotations })), expected);
 });
 
 const refused: readonly (readonly [
@@ -100,7 +100,7 @@ const refused: readonly (readonly [
 
 test.each(refused)("%s is refused", (_, spec, annotation, message) => {
   const annotations = annotation === undefined ? {} : { [targetsAnnotation]: annotation };
-  const error = placementOf(aHelmRelease(spec, { annotations }));
+  const error = destinationOf(aHelmRelease(spec, { annotations }));
   assert.ok(error instanceof AppError);
   assert.equal(error.code, "HELMRELEASE_INVALID");
   assert.match(error.message, message);
@@ -120,9 +120,9 @@ const locals: readonly (readonly [boolean, string, Partial<HelmReleaseSpec>, str
 
 test.each(locals)("%s: it is local %s", (expected, _, spec, namespace) => {
   const release = aHelmRelease(spec, { namespace });
-  const placement = placementOf(release);
-  assert.ok(!(placement instanceof AppError));
-  assert.equal(isLocal(release, placement), expected);
+  const destination = destinationOf(release);
+  assert.ok(!(destination instanceof AppError));
+  assert.equal(isLocal(release, destination), expected);
 });
 
 test("a HelmRelease obeys the Policies of its namespace, and those of the namespace of its Clusters", () => {

@@ -15,14 +15,15 @@ export const localCluster = "local";
 /** The suffix of the Secret with the kubeconfig of a Cluster, as Cluster API names it. */
 const kubeconfigSuffix = "-kubeconfig";
 
-export interface Placement {
+/** The Clusters that it names. */
+export interface Destination {
   /** The namespace of the Clusters; undefined: that of the HelmRelease. */
   readonly clusterNamespace?: string;
   readonly targets: readonly BundleTarget[];
 }
 
 /** The error says what to write instead. */
-export function placementOf(release: HelmRelease): Placement | AppError {
+export function destinationOf(release: HelmRelease): Destination | AppError {
   const { metadata, spec } = release;
   const targets = targetsOf(release);
   if (targets instanceof AppError) return targets;
@@ -48,14 +49,14 @@ export function placementOf(release: HelmRelease): Placement | AppError {
 /** The namespaces whose Policies it obeys: its own, and that of its Clusters. */
 export function policyNamespacesOf(release: HelmRelease): readonly string[] {
   const { namespace = "" } = release.metadata;
-  const placement = placementOf(release);
-  const { clusterNamespace = namespace } = placement instanceof AppError ? {} : placement;
+  const destination = destinationOf(release);
+  const { clusterNamespace = namespace } = destination instanceof AppError ? {} : destination;
   return [...new Set([namespace, clusterNamespace])];
 }
 
 /** Whether it goes to the hub's own cluster, which has the hub's keys. */
-export function isLocal({ metadata }: HelmRelease, placement: Placement): boolean {
-  return (placement.clusterNamespace ?? metadata.namespace) === localNamespace;
+export function isLocal({ metadata }: HelmRelease, destination: Destination): boolean {
+  return (destination.clusterNamespace ?? metadata.namespace) === localNamespace;
 }
 
 function targetsOf({ metadata, spec }: HelmRelease): readonly BundleTarget[] | AppError {
