@@ -141,7 +141,7 @@ describe("mapping rejects", () => {
     hubId: "h",
     agentVersion: "1",
     agentNamespace: "flotilla-agent",
-    inventory: [],
+    deployments: [],
     referencedObjects: [],
   } as const satisfies AgentMessage;
   const observed = { name: "a", uid: "u", deploymentId: "d", paused: false, withdrawing: false };
@@ -162,13 +162,13 @@ describe("mapping rejects", () => {
       /state\.name has length 513; the limit is 512/,
     ],
     [
-      "an inventory that is too long",
+      "too many deployments",
       () =>
         sent.agent({
           ...hello,
-          inventory: Array.from({ length: wireLimits.inventory + 1 }, () => observed),
+          deployments: Array.from({ length: wireLimits.deployments + 1 }, () => observed),
         }),
-      /hello\.inventory has length 10001; the limit is 10000/,
+      /hello\.deployments has length 10001; the limit is 10000/,
     ],
     [
       "too many referenced objects",

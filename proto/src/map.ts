@@ -48,7 +48,7 @@ export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
           ...hello,
           oldestProtocolVersion: versions.oldest,
           newestProtocolVersion: versions.newest,
-          inventory: [...hello.inventory],
+          deployments: [...hello.deployments],
           referencedObjects: [...hello.referencedObjects],
           capabilities: [...(hello.capabilities ?? [])],
         },
@@ -68,7 +68,7 @@ export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
 export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
   if (wire.hello) {
     const { hello } = wire;
-    atMost(hello.inventory.length, wireLimits.inventory, "hello.inventory");
+    atMost(hello.deployments.length, wireLimits.deployments, "hello.deployments");
     atMost(
       hello.referencedObjects.length,
       wireLimits.referencedObjects,
@@ -85,11 +85,11 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
       hubId: text(hello.hubId, "hello.hub_id"),
       agentVersion: shown(hello.agentVersion),
       agentNamespace: shown(hello.agentNamespace),
-      inventory: hello.inventory.map((observed) => {
-        const requestToken = text(observed.requestToken, "inventory.request_token");
+      deployments: hello.deployments.map((observed) => {
+        const requestToken = text(observed.requestToken, "deployments.request_token");
         return {
-          ...key(observed, "inventory"),
-          deploymentId: text(observed.deploymentId, "inventory.deployment_id"),
+          ...key(observed, "deployments"),
+          deploymentId: text(observed.deploymentId, "deployments.deployment_id"),
           paused: observed.paused,
           withdrawing: observed.withdrawing,
           ...(requestToken !== "" && { requestToken }),

@@ -52,7 +52,7 @@ export type AgentMessage =
       readonly hubId: string;
       readonly agentVersion: string;
       readonly agentNamespace: string;
-      readonly inventory: readonly ObservedDeployment[];
+      readonly deployments: readonly ObservedDeployment[];
       /** The digest of the stored ClusterInfo. */
       readonly clusterInfoDigest?: string;
       readonly referencedObjects: readonly ObservedObject[];

@@ -14,7 +14,7 @@ export const wireLimits = {
   /** Names of Kubernetes objects end at 253 characters; UIDs, digests and addresses are shorter than this. */
   nameChars: 512,
   messageChars: 16_384,
-  inventory: 10_000,
+  deployments: 10_000,
   referencedObjects: 10_000,
   capabilities: 32,
   notReady: 10,

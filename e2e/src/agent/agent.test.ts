@@ -162,7 +162,7 @@ test("a withdrawn deployment is uninstalled and forgotten, and a repeated withdr
   await agent.withdrawn("leaving");
   assert.equal(await versionOf("leaving"), undefined);
   assert.deepEqual(await releaseHistory(client, "leaving"), []);
-  assert.ok(!agent.intake.inventory().some(({ name }) => name === "leaving"));
+  assert.ok(!agent.intake.deployments().some(({ name }) => name === "leaving"));
 
   await agent.intake.withdraw(deployment);
 });
@@ -263,6 +263,6 @@ test("an agent that restarts finds its releases and runs nothing", async () => {
     const found = await agent.report(isReady(name, 1));
     assert.equal(found.chartDigest, `sha256:${first.digest}`);
     assert.equal(runsOf(agent, name).length, 0);
-    assert.ok(agent.intake.inventory().some((holding) => holding.name === name));
+    assert.ok(agent.intake.deployments().some((holding) => holding.name === name));
   }
 });

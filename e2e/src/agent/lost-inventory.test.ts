@@ -34,7 +34,7 @@ test("a withdrawal uninstalls a release whose assignment was lost", async () => 
   await agent.stop();
   await client.delete(secrets, { namespace: agentNamespace, name: "assignment-lost" });
   await agent.start();
-  assert.ok(!agent.intake.inventory().some(({ name }) => name === "lost"));
+  assert.ok(!agent.intake.deployments().some(({ name }) => name === "lost"));
 
   await agent.intake.withdraw(deployment);
   await agent.withdrawn("lost");

@@ -124,7 +124,7 @@ test("a withdrawn Secret stays for the deployments that use it, and is deleted w
   await agent.intake.withdrawReferencedObject(source);
   assert.equal(agent.intake.referencedObjects().length, 1);
 
-  const [first, second] = agent.intake.inventory();
+  const [first, second] = agent.intake.deployments();
   assert.ok(first !== undefined && second !== undefined);
   await agent.intake.withdraw(first);
   await agent.withdrawn(first.name);

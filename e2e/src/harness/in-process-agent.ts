@@ -80,7 +80,7 @@ export function startInProcessAgent(
   const receivedObjects: ReferencedObject[] = [];
   const order: string[] = [];
   const intake: Intake = {
-    inventory: () => [...observed.values()],
+    deployments: () => [...observed.values()],
     states: () => [...states.values()],
     clusterInfoDigest: () => clusterInfo.at(-1)?.digest,
     setClusterInfo(packed) {

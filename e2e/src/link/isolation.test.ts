@@ -283,12 +283,12 @@ describe("an agent that breaks the contract", () => {
     const { hubId } = identity;
     const first = hello(identity);
     assert.ok(first.kind === "hello");
-    const inventory = Array.from({ length: wireLimits.inventory + 1 }, () => holding);
-    const tooMany = connect.requestSerialize(agentMessageToWire({ ...first, hubId, inventory }));
+    const deployments = Array.from({ length: wireLimits.deployments + 1 }, () => holding);
+    const tooMany = connect.requestSerialize(agentMessageToWire({ ...first, hubId, deployments }));
 
     assert.match(
       await sendBytes(identity, [tooMany]),
-      /^INVALID_ARGUMENT: hello\.inventory has length 10001; the limit is 10000/,
+      /^INVALID_ARGUMENT: hello\.deployments has length 10001; the limit is 10000/,
     );
     assert.match(
       await sendBytes(identity, [Buffer.alloc(maxMessageBytes + 1)]),

@@ -98,7 +98,7 @@ export function hello(identity: AgentIdentity, hubId = identity.hubId): AgentMes
     hubId,
     agentVersion: "test",
     agentNamespace: "test",
-    inventory: [],
+    deployments: [],
     referencedObjects: [],
   };
 }

@@ -180,7 +180,7 @@ describe("an agent that reaches another hub", () => {
       authoritiesDigest: "",
       setAuthorities: () => Promise.resolve(void touched.push("trust")),
       intake: {
-        inventory: () => [],
+        deployments: () => [],
         states: () => [],
         assign: () => Promise.resolve(touched.push("assign") > 0),
         withdraw: () => Promise.resolve(touched.push("withdraw") > 0),

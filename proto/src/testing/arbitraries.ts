@@ -132,7 +132,7 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
       hubId: text,
       agentVersion: text,
       agentNamespace: text,
-      inventory: fc.array(
+      deployments: fc.array(
         fc.record({
           name: named,
           uid: named,
@@ -155,7 +155,7 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
         "hubId",
         "agentVersion",
         "agentNamespace",
-        "inventory",
+        "deployments",
         "referencedObjects",
       ],
     },

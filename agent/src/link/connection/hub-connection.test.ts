@@ -32,7 +32,7 @@ const identity: IdentityController = {
   onChange: () => undefined,
 };
 const intake: Intake = {
-  inventory: notCalled,
+  deployments: notCalled,
   assign: notCalled,
   withdraw: notCalled,
   synced: notCalled,

@@ -173,7 +173,7 @@ function hello({
     hubId,
     agentVersion,
     agentNamespace,
-    inventory: intake.inventory(),
+    deployments: intake.deployments(),
     referencedObjects: intake.referencedObjects(),
     authoritiesDigest,
     capabilities: agentCapabilities,

@@ -31,7 +31,7 @@ function setUp({ isComplete = false, known = [] }: Options = {}) {
     inventory: { releasesOf: () => known },
     documents: { isComplete, setComplete: done },
     referenced: {
-      ...{ load: done, inventory: () => [], get: () => undefined, onChange: () => undefined },
+      ...{ load: done, observed: () => [], get: () => undefined, onChange: () => undefined },
       ...{ set: () => Promise.resolve(true), remove: done },
     },
     clusterInfo: {

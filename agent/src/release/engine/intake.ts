@@ -50,7 +50,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   return {
-    inventory: assignments.inventory,
+    deployments: assignments.observed,
     async assign(request) {
       const isStored = await assignments.assign(request);
       // The stored content may reference less than the one before. Until it is stored, a restart needs those objects.
@@ -72,7 +72,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     synced: () => documents.setComplete(),
     clusterInfoDigest: () => clusterInfo.digest,
     setClusterInfo: clusterInfo.set,
-    referencedObjects: referenced.inventory,
+    referencedObjects: referenced.observed,
     setReferencedObject(object) {
       withdrawn.cancel(object);
       return referenced.set(object);

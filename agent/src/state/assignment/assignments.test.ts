@@ -57,7 +57,7 @@ describe("an assignment", () => {
         withdrawing: false,
       },
     ]);
-    assert.deepEqual(restarted.inventory(), [
+    assert.deepEqual(restarted.observed(), [
       { ...deployment, deploymentId: "sha256:1", paused: false, withdrawing: false },
     ]);
   });

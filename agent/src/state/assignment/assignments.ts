@@ -17,7 +17,8 @@ export interface Assignments {
   load(): Promise<void>;
   get(name: string): Assignment | undefined;
   list(): readonly Assignment[];
-  inventory(): readonly ObservedDeployment[];
+  /** What a Hello says of each. */
+  observed(): readonly ObservedDeployment[];
   /**
    * Takes effect at once; the result says whether it could be stored. Idempotent. Throws CONTENT_INVALID for a request
    * without its content.
@@ -99,7 +100,7 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
     },
     get: (name) => assigned.get(name),
     list: () => [...assigned.values()],
-    inventory: () =>
+    observed: () =>
       [...assigned.values()].map(({ owner, deploymentId, paused, withdrawing, request }) => ({
         ...owner,
         deploymentId,

@@ -38,7 +38,7 @@ export interface WithdrawalOptions {
  */
 export interface Intake {
   /** The deployments that the agent has, for the hub to compare with the desired ones. */
-  inventory(): readonly ObservedDeployment[];
+  deployments(): readonly ObservedDeployment[];
   assign(assignment: AssignmentRequest): Promise<boolean>;
   /**
    * Reports `Outbox.withdrawn` at once for a deployment that the agent does not have.

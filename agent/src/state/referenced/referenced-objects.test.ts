@@ -46,7 +46,7 @@ describe("a referenced object", () => {
     const { referenced: restarted } = setUp(rest);
     await restarted.load();
     assert.deepEqual(restarted.get(ref), referenced.get(ref));
-    assert.deepEqual(restarted.inventory(), [{ ...ref, digest: object.packed.digest }]);
+    assert.deepEqual(restarted.observed(), [{ ...ref, digest: object.packed.digest }]);
   });
 
   test("is not written again when it is delivered again", async () => {
@@ -97,7 +97,7 @@ describe("a referenced object", () => {
     const { referenced: restarted } = setUp(rest);
     await restarted.load();
 
-    assert.deepEqual(restarted.inventory(), [ref]);
+    assert.deepEqual(restarted.observed(), [ref]);
   });
 
   test("is replaced by a later version, also after a restart", async () => {
@@ -135,11 +135,11 @@ describe("a referenced object", () => {
 
     assert.equal(await referenced.set(await sent(first)), false);
     assert.deepEqual(referenced.get(ref)?.object, first);
-    assert.deepEqual(referenced.inventory(), [ref]);
+    assert.deepEqual(referenced.observed(), [ref]);
 
     rest.beforeWrite = () => undefined;
     assert.equal(await referenced.set(await sent(first)), true);
-    assert.equal(referenced.inventory()[0]?.digest, referenced.get(ref)?.digest);
+    assert.equal(referenced.observed()[0]?.digest, referenced.get(ref)?.digest);
   });
 
   test("is rejected if it does not match its digest, and the previous version stays", async () => {
@@ -181,7 +181,7 @@ describe("a referenced object", () => {
     const { referenced: restarted } = setUp(rest);
 
     await restarted.load();
-    assert.deepEqual(restarted.inventory(), []);
+    assert.deepEqual(restarted.observed(), []);
     assert.equal(await restarted.set(await sent(second)), true);
 
     assert.deepEqual(restarted.get(ref)?.object, second);
@@ -199,7 +199,7 @@ describe("an object that the hub does not have", () => {
     const { referenced: restarted } = setUp(rest);
     await restarted.load();
     assert.deepEqual(restarted.get(ref), {});
-    assert.deepEqual(restarted.inventory(), [ref]);
+    assert.deepEqual(restarted.observed(), [ref]);
   });
 
   test("keeps its last version without a digest, also after a restart", async () => {
@@ -212,7 +212,7 @@ describe("an object that the hub does not have", () => {
     const { referenced: restarted } = setUp(rest);
     await restarted.load();
     assert.deepEqual(restarted.get(ref), { object: first });
-    assert.deepEqual(restarted.inventory(), [ref]);
+    assert.deepEqual(restarted.observed(), [ref]);
   });
 
   test("is used when it exists again, even if it has not changed", async () => {
@@ -235,7 +235,7 @@ describe("a withdrawn object", () => {
     await referenced.remove(ref);
 
     assert.equal(referenced.get(ref), undefined);
-    assert.deepEqual(referenced.inventory(), []);
+    assert.deepEqual(referenced.observed(), []);
     const { referenced: restarted } = setUp(rest);
     await restarted.load();
     assert.equal(restarted.get(ref), undefined);
@@ -249,7 +249,7 @@ describe("a withdrawn object", () => {
     assert.deepEqual(rest.writes, []);
   });
 
-  test("stays in the inventory if it cannot be deleted, so that the hub withdraws it again", async () => {
+  test("stays stored if it cannot be deleted, so that the hub withdraws it again", async () => {
     const { rest, referenced } = setUp();
     await referenced.set(await sent(first));
     rest.beforeWrite = () => {
@@ -258,6 +258,6 @@ describe("a withdrawn object", () => {
 
     await referenced.remove(ref);
 
-    assert.equal(referenced.inventory().length, 1);
+    assert.equal(referenced.observed().length, 1);
   });
 });

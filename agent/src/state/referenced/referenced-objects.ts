@@ -33,10 +33,10 @@ export interface ReferencedObjects {
    */
   get(ref: ObjectRef): KnownObject | undefined;
   /** The stored objects, for the hub to compare with the desired ones. */
-  inventory(): readonly ObservedObject[];
+  observed(): readonly ObservedObject[];
   /** Takes effect at once; the result is whether it could be stored. Idempotent. Throws REFERENCED_OBJECT_INVALID. */
   set(object: ReferencedObject): Promise<boolean>;
-  /** Never rejects: an object that cannot be deleted stays in the inventory, and the hub withdraws it again. */
+  /** Never rejects: an object that cannot be deleted stays stored, and the hub withdraws it again. */
   remove(ref: ObjectRef): Promise<void>;
   onChange(listener: (ref: ObjectRef) => void): void;
 }
@@ -187,7 +187,7 @@ export function createReferencedObjects({
         try {
           if (stored !== undefined) await restore(stored);
         } catch (thrown) {
-          // It is not in the inventory, so the hub sends it again.
+          // It is not in the Hello, so the hub sends it again.
           log.warn(
             { secret: secret.metadata.name, err: messageOf(thrown) },
             "stored referenced object is not readable",
@@ -196,7 +196,7 @@ export function createReferencedObjects({
       }
     },
     get: (ref) => entries.get(formatObjectRef(ref))?.known,
-    inventory: () =>
+    observed: () =>
       [...entries.values()].map(({ ref, known, isStored }) => ({
         kind: ref.kind,
         name: ref.name,

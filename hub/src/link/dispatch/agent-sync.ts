@@ -77,7 +77,7 @@ export interface AgentSync {
   close(): void;
 }
 
-/** Enqueues the welcome, what differs from the agent's inventory, and the end of the first sync. */
+/** Enqueues the welcome, what differs from what the agent has stored, and the end of the first sync. */
 export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions): AgentSync {
   const { stream, cluster, desired, registration, log } = options;
   const { hello, version, epoch, plan } = registration;
@@ -92,7 +92,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
   const assignments = createAssignments({
     ...deps,
     protocolVersion: version,
-    inventory: hello.inventory,
+    stored: hello.deployments,
     desired: desired.deployment,
     sourceReports: desired.sourceReports,
     withdrawals: createWithdrawals({ ...deps, cluster, deployments: desired.deployments }),
@@ -100,7 +100,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
     log,
   });
   const referenced = createReferencedObjects({
-    inventory: hello.referencedObjects,
+    stored: hello.referencedObjects,
     clusterInfoDigest: hello.clusterInfoDigest,
     deployments: desired.deployments,
     trust: deps.trust,

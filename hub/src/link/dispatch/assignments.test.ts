@@ -21,7 +21,7 @@ const has: ObservedDeployment = {
 };
 
 interface Options {
-  readonly inventory?: readonly ObservedDeployment[];
+  readonly stored?: readonly ObservedDeployment[];
   readonly read?: () => Promise<Uint8Array>;
   readonly suspend?: boolean;
   readonly protocolVersion?: number;
@@ -31,13 +31,13 @@ interface Options {
 }
 
 function setUp(options: Options = {}) {
-  const { inventory = [], read = () => Promise.resolve(content) } = options;
+  const { stored = [], read = () => Promise.resolve(content) } = options;
   const { suspend = false, protocolVersion = 2 } = options;
   const clock = createFakeClock();
   const enqueued: string[] = [];
   const assignments: Assignments = createAssignments({
     protocolVersion,
-    inventory,
+    stored,
     desired: () => options.desired ?? { ...deleted, spec: { ...deleted.spec, suspend } },
     trust: {
       isTrusted: options.isTrusted ?? (() => true),
@@ -60,7 +60,7 @@ test("a deployment is sent with what other clusters of its Bundle received", asy
   const reported = { ...source, since: "2026-01-01T00:00:00.000Z" };
   const sibling = { metadata: { ...metadata, uid: "other" }, spec, status: { source: reported } };
   const assignments = createAssignments({
-    ...{ protocolVersion: 2, inventory: [], enqueue: () => undefined },
+    ...{ protocolVersion: 2, stored: [], enqueue: () => undefined },
     desired: () => assigned,
     sourceReports: () => [assigned, sibling],
     trust: { isTrusted: () => true, isSigned: () => true },
@@ -88,13 +88,13 @@ describe("a withdrawal", () => {
 
   test("is sent without reading the content to an agent that has the deployment", async () => {
     const read = () => Promise.reject(new Error("must not be read"));
-    const { assignments } = setUp({ inventory: [has], read });
+    const { assignments } = setUp({ stored: [has], read });
 
     assert.deepEqual(await assignments.next("web"), { kind: "withdrawal", deployment });
   });
 
   test("of a suspended deployment keeps its release", async () => {
-    const { assignments } = setUp({ inventory: [has], suspend: true });
+    const { assignments } = setUp({ stored: [has], suspend: true });
 
     assert.deepEqual(await assignments.next("web"), {
       ...{ kind: "withdrawal", deployment, keepsRelease: true },
@@ -103,7 +103,7 @@ describe("a withdrawal", () => {
   });
 
   test("of a suspended deployment is not sent to an agent that would uninstall it", async () => {
-    const { assignments } = setUp({ inventory: [has], suspend: true, protocolVersion: 1 });
+    const { assignments } = setUp({ stored: [has], suspend: true, protocolVersion: 1 });
 
     assert.equal(await assignments.next("web"), undefined);
   });
@@ -152,7 +152,7 @@ describe("a deployment that somebody other than the hub wrote", () => {
   test("is paused and resumed where the agent has its content", async () => {
     const desired = { ...forged, spec: { ...forged.spec, paused: true } };
     const read = mustNotBeRead;
-    const { assignments } = setUp({ inventory: [has], desired, isTrusted, read });
+    const { assignments } = setUp({ stored: [has], desired, isTrusted, read });
 
     assert.deepEqual(await assignments.next("web"), {
       ...{ kind: "deployment", deployment, deploymentId: "sha256:1", paused: true },

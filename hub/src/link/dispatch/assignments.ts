@@ -1,4 +1,4 @@
-/** The deployments of one agent: what its inventory lacks, compared with the BundleDeployments of its cluster as they are now. */
+/** The deployments of one agent: what it has stored, compared with the BundleDeployments of its cluster as they are now. */
 
 import type { HubMessage, ObservedDeployment } from "@flotilla/proto";
 import type { BundleDeployment } from "@flotilla/shared/api";
@@ -9,14 +9,14 @@ import type { Clock, Timer } from "@flotilla/shared/time";
 import { hubErrors } from "../../base/index.ts";
 import type { ContentReader, DeploymentTrust } from "../../rules/index.ts";
 import { boundSources } from "./bound-sources.ts";
-import { type DispatchStep, inventoryAfter, planDeployment } from "./plan.ts";
+import { type DispatchStep, planDeployment, storedAfter } from "./plan.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface AssignmentsDeps {
   /** The protocol version of the stream. */
   readonly protocolVersion: number;
   /** What the agent has, by its Hello. */
-  readonly inventory: readonly ObservedDeployment[];
+  readonly stored: readonly ObservedDeployment[];
   /** The BundleDeployment of a name in the cluster namespace, as it is now. */
   readonly desired: (name: string) => BundleDeployment | undefined;
   /** Those of its Bundle, in all clusters, whose agents reported what they received of a bucket. */
@@ -48,13 +48,13 @@ const backoff = { firstMs: 1_000, longestMs: 60_000 };
 
 export function createAssignments(deps: AssignmentsDeps): Assignments {
   const { sourceReports, contents, withdrawals, enqueue, clock, log } = deps;
-  const inventory = new Map(deps.inventory.map((each) => [each.name, each]));
+  const stored = new Map(deps.stored.map((each) => [each.name, each]));
   const failures = new Map<string, number>();
   const timers = new Map<string, Timer>();
 
   async function next(name: string): Promise<HubMessage | undefined> {
     const desired = deps.desired(name);
-    const step = planDeployment(inventory.get(name), desired);
+    const step = planDeployment(stored.get(name), desired);
     switch (step.kind) {
       case "nothing":
         return undefined;
@@ -67,7 +67,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
           return untrusted(name, step.deploymentId);
         const content = step.withContent ? await read(name, step.deploymentId) : undefined;
         if (step.withContent && content === undefined) return undefined;
-        inventory.set(name, inventoryAfter(step));
+        stored.set(name, storedAfter(step));
         const { deployment, deploymentId, paused, request } = step;
         const sources = boundSources(sourceReports(name));
         return {
@@ -97,13 +97,13 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
         );
         return undefined;
       }
-      inventory.set(name, inventoryAfter(step));
+      stored.set(name, storedAfter(step));
       return { kind: "withdrawal", deployment, keepsRelease };
     }
     const isSigned = desired === undefined || deps.trust.isSigned(desired);
     const content = lostId === undefined || !isSigned ? "missing" : await readLost(name, lostId);
     if (content === undefined) return undefined;
-    inventory.set(name, inventoryAfter(step));
+    stored.set(name, storedAfter(step));
     // Without its content the agent confirms what it cannot look for: otherwise the tombstone would stay for ever.
     if (lostId === undefined || content === "missing") return { kind: "withdrawal", deployment };
     return { kind: "withdrawal", deployment, lost: { deploymentId: lostId, content } };
@@ -186,9 +186,9 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
 
   return {
     next,
-    has: (name) => inventory.get(name)?.withdrawing === false,
+    has: (name) => stored.get(name)?.withdrawing === false,
     uninstalled(name, uid) {
-      if (inventory.get(name)?.uid === uid) inventory.delete(name);
+      if (stored.get(name)?.uid === uid) stored.delete(name);
     },
     close() {
       for (const timer of timers.values()) timer.cancel();

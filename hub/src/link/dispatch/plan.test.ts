@@ -3,7 +3,7 @@ import type { ObservedDeployment } from "@flotilla/proto";
 import type { BundleDeployment } from "@flotilla/shared/api";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { affectsAgent, inventoryAfter, planDispatch } from "./plan.ts";
+import { affectsAgent, planDispatch, storedAfter } from "./plan.ts";
 
 interface Fields {
   readonly uid?: string;
@@ -47,7 +47,7 @@ describe("the plan for an agent that connects has", () => {
     readonly object[],
     readonly string[],
   ])[] = [
-    ["nothing when the inventory is up to date", [observed("a")], [desired("a")], [], []],
+    ["nothing when what is stored is up to date", [observed("a")], [desired("a")], [], []],
     ["a deployment with its content when it is missing", [], [desired("a")], [deploy(true)], []],
     [
       "a deployment with its content when the content differs",
@@ -114,7 +114,7 @@ describe("the plan for an agent that connects has", () => {
       [],
     ],
     [
-      "a withdrawal of what is not in the inventory, to be confirmed",
+      "a withdrawal of what is not stored, to be confirmed",
       [],
       [desired("a", { deleting: true })],
       [withdraw],
@@ -128,7 +128,7 @@ describe("the plan for an agent that connects has", () => {
       [],
     ],
     [
-      "a withdrawal with the content of what was reported on while the inventory has an earlier one of that name",
+      "a withdrawal with the content of what was reported on while an earlier one of that name is stored",
       [observed("a", { uid: "old" })],
       [desired("a", { deleting: true, reported: true })],
       [{ ...withdraw, lostId: "sha256:1" }],
@@ -156,7 +156,7 @@ describe("the plan for an agent that connects has", () => {
       [],
     ],
     [
-      "a withdrawal with its own UID while the inventory has an earlier one of that name",
+      "a withdrawal with its own UID while an earlier one of that name is stored",
       [observed("a", { uid: "old" })],
       [desired("a", { deleting: true })],
       [withdraw],
@@ -200,13 +200,13 @@ const anyDeployment = fc
     deleting: fc.boolean(),
   })
   .map(({ name, ...rest }) => desired(name, rest));
-const inventories = fc.uniqueArray(anyHolding, { selector: ({ name }) => name });
+const storedLists = fc.uniqueArray(anyHolding, { selector: ({ name }) => name });
 const deploymentsOf = fc.uniqueArray(anyDeployment, { selector: ({ metadata }) => metadata.name });
 
 describe("a dispatch plan", () => {
   test("withdraws only what is being deleted", () => {
     fc.assert(
-      fc.property(inventories, deploymentsOf, (holdings, deployments) => {
+      fc.property(storedLists, deploymentsOf, (holdings, deployments) => {
         for (const step of planDispatch(holdings, deployments).steps) {
           if (step.kind !== "withdraw") continue;
           const desired = deployments.find(
@@ -221,12 +221,12 @@ describe("a dispatch plan", () => {
 
   test("is empty once it was applied", () => {
     fc.assert(
-      fc.property(inventories, deploymentsOf, (holdings, deployments) => {
+      fc.property(storedLists, deploymentsOf, (holdings, deployments) => {
         const after = new Map<string, ObservedDeployment>(
           holdings.map((holding) => [holding.name, holding]),
         );
         for (const step of planDispatch(holdings, deployments).steps) {
-          after.set(step.deployment.name, inventoryAfter(step));
+          after.set(step.deployment.name, storedAfter(step));
         }
 
         assert.deepEqual(planDispatch([...after.values()], deployments).steps, []);

@@ -1,4 +1,4 @@
-/** What to send an agent: its inventory compared with the BundleDeployments of its cluster. Pure. */
+/** What to send an agent: what it has stored compared with the BundleDeployments of its cluster. Pure. */
 import type { DeploymentKey, ObservedDeployment, ReleaseRequest } from "@flotilla/proto";
 import type { BundleDeployment } from "@flotilla/shared/api";
 import { signatureOf } from "../../rules/index.ts";
@@ -32,17 +32,17 @@ export interface DispatchPlan {
 const nothing: DispatchStep = { kind: "nothing" };
 
 export function planDispatch(
-  inventory: readonly ObservedDeployment[],
+  stored: readonly ObservedDeployment[],
   deployments: readonly BundleDeployment[],
 ): DispatchPlan {
-  const observed = new Map(inventory.map((each) => [each.name, each]));
+  const observed = new Map(stored.map((each) => [each.name, each]));
   const desired = new Set(deployments.map(({ metadata }) => metadata.name));
   return {
     steps: deployments
       .map((deployment) => planDeployment(observed.get(deployment.metadata.name), deployment))
       .filter((step) => step.kind !== "nothing")
       .toSorted(byName),
-    orphans: inventory
+    orphans: stored
       .filter(({ name, withdrawing }) => !withdrawing && !desired.has(name))
       .map(({ name }) => name)
       .toSorted(),
@@ -106,9 +106,7 @@ function requestOf({
 }
 
 /** What the agent has once it has applied a step. */
-export function inventoryAfter(
-  step: Exclude<DispatchStep, { kind: "nothing" }>,
-): ObservedDeployment {
+export function storedAfter(step: Exclude<DispatchStep, { kind: "nothing" }>): ObservedDeployment {
   return step.kind === "withdraw"
     ? { ...step.deployment, deploymentId: "", paused: false, withdrawing: true }
     : {

@@ -44,10 +44,10 @@ const ref: ObjectRef = { kind: "Secret", name: "own" };
 
 function setUp(
   deployments: readonly BundleDeployment[] = [own],
-  { inventory = [], signsDeployments = true, bundleNow = bundle }: Partial<Options> = {},
+  { stored = [], signsDeployments = true, bundleNow = bundle }: Partial<Options> = {},
 ) {
   return createReferencedObjects({
-    inventory,
+    stored,
     clusterInfoDigest: undefined,
     deployments: () => deployments,
     cluster: () => undefined,
@@ -59,7 +59,7 @@ function setUp(
 }
 
 interface Options {
-  readonly inventory: readonly ObservedObject[];
+  readonly stored: readonly ObservedObject[];
   readonly signsDeployments: boolean;
   /** Null: it was deleted. */
   readonly bundleNow: Bundle | null;
@@ -88,8 +88,8 @@ describe("the objects that an agent is sent", () => {
   });
 
   test("stay with the agent while a deployment has no valid signature", async () => {
-    const inventory = [{ ...ref, digest: "sha256:0" }];
-    const referenced = setUp([forged], { inventory });
+    const stored = [{ ...ref, digest: "sha256:0" }];
+    const referenced = setUp([forged], { stored });
 
     assert.deepEqual(referenced.plan(), { send: [], withdraw: [] });
     assert.equal(await referenced.next(ref), undefined);
@@ -112,7 +112,7 @@ describe("the objects that an agent is sent", () => {
 
     const before = setUp([unsigned], { signsDeployments: false });
     const after = setUp([unsigned], {
-      inventory: [{ ...ref, digest: source.sent.digest("whole") }],
+      stored: [{ ...ref, digest: source.sent.digest("whole") }],
     });
 
     assert.deepEqual(before.plan().send.map(formatObjectRef), ["Secret/own"]);
@@ -145,7 +145,7 @@ describe("of an object an agent is sent", () => {
 
   test("nothing when it has what its deployments use, whatever else changes", async () => {
     const observed = { ...ref, digest: (await packReferencedObject({ data: credentials })).digest };
-    const referenced = setUp([login], { inventory: [observed] });
+    const referenced = setUp([login], { stored: [observed] });
 
     assert.deepEqual(referenced.plan(), { send: [], withdraw: [] });
     assert.equal(await referenced.next(ref), undefined);

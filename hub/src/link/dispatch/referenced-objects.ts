@@ -24,7 +24,7 @@ import {
 
 export interface ReferencedObjectsDeps {
   /** What the agent has, by its Hello. */
-  readonly inventory: readonly ObservedObject[];
+  readonly stored: readonly ObservedObject[];
   /** The digest of the cluster info that the agent has. */
   readonly clusterInfoDigest: string | undefined;
   /** All BundleDeployments of the cluster, those being deleted included. */
@@ -36,7 +36,7 @@ export interface ReferencedObjectsDeps {
 }
 
 export interface ReferencedObjects {
-  /** What differs from the agent's inventory. */
+  /** What differs from what the agent has stored. */
   plan(): ReferencedPlan;
   /** The message about one object that is due now; `undefined` when the agent is up to date. */
   next(ref: ObjectRef): Promise<HubMessage | undefined>;
@@ -45,12 +45,12 @@ export interface ReferencedObjects {
 
 export function createReferencedObjects(deps: ReferencedObjectsDeps): ReferencedObjects {
   const { cluster, sourceOf } = deps;
-  const inventory = new Map(deps.inventory.map((each) => [formatObjectRef(each), each]));
+  const stored = new Map(deps.stored.map((each) => [formatObjectRef(each), each]));
   let { clusterInfoDigest } = deps;
 
   return {
     plan: () =>
-      planReferencedObjects(deps.inventory, referencesOf(deps), (ref, used) =>
+      planReferencedObjects(deps.stored, referencesOf(deps), (ref, used) =>
         seenBy(sourceOf(ref), used),
       ),
     async next(ref) {
@@ -60,7 +60,7 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
       const { referenced, kept } = referencesOf(deps);
       const used = referenced.get(key);
       const step = planReferencedObject(ref, {
-        observed: inventory.get(key),
+        observed: stored.get(key),
         used,
         isKept: kept.has(key),
         source: (keys) => seenBy(source, keys),
@@ -69,15 +69,15 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
         case "nothing":
           return undefined;
         case "withdraw":
-          inventory.delete(key);
+          stored.delete(key);
           return { kind: "referencedObjectWithdrawal", object: { kind, name } };
         case "send": {
           if (source.kind !== "present" || used === undefined) {
-            inventory.set(key, { kind, name });
+            stored.set(key, { kind, name });
             return { kind: "referencedObject", object: { kind, name } };
           }
           const { digest, bytes: content } = await source.sent.pack(used);
-          inventory.set(key, { kind, name, digest });
+          stored.set(key, { kind, name, digest });
           return { kind: "referencedObject", object: { kind, name, packed: { digest, content } } };
         }
       }

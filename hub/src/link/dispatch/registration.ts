@@ -44,7 +44,7 @@ export async function register(
     // An agent that disconnected while it waited causes no write.
     if (!isStillOpen()) return { kind: "skipped" };
     const known = desired.deployments();
-    const { orphans } = planDispatch(hello.inventory, known);
+    const { orphans } = planDispatch(hello.deployments, known);
     const epoch = await presence.connected(cluster, {
       version: hello.agentVersion,
       namespace: hello.agentNamespace,
@@ -74,7 +74,7 @@ export function registrationEvent(
   switch (result.kind) {
     case "registered": {
       const { epoch, orphans: recordedOrphans } = result;
-      const plan = planDispatch(hello.inventory, desired.deployments());
+      const plan = planDispatch(hello.deployments, desired.deployments());
       return { kind: "registered", registration: { hello, version, epoch, recordedOrphans, plan } };
     }
     case "skipped":

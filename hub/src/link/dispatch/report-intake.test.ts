@@ -26,7 +26,7 @@ function start() {
       deploymentsNamespace: "cluster-paris",
     },
     desired: (name) => (known.has(name) ? aDeployment("paris") : undefined),
-    isInInventory: (name) => name === "installed",
+    isStored: (name) => name === "installed",
     sink: {
       report(_, __, { name }) {
         kept.push(name);

@@ -30,8 +30,8 @@ export interface ReportIntakeDeps {
   readonly cluster: ClusterRef;
   /** The BundleDeployment of a name in the cluster namespace, as it is now. */
   readonly desired: (name: string) => BundleDeployment | undefined;
-  /** Whether the agent has a deployment of that name, by its own inventory. */
-  readonly isInInventory: (name: string) => boolean;
+  /** Whether the agent has stored a deployment of that name, by its Hello and what was sent since. */
+  readonly isStored: (name: string) => boolean;
   readonly sink: ReportSink;
   readonly metrics: DispatchMetrics;
   readonly rejections: Rejections;
@@ -65,8 +65,8 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
   /** Names of rejected reports whose acknowledgement is not sent yet. */
   const unacknowledged = new Set<string>();
   /**
-   * UIDs by name of reported deployments that the agent has and the hub does not have. Bounded by the agent's
-   * inventory.
+   * UIDs by name of reported deployments that the agent has and the hub does not have. Bounded by what the agent
+   * may store.
    */
   const unknown = new Map<string, string>();
 
@@ -101,7 +101,7 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
     state(position, state) {
       if (desired(state.name)?.metadata.uid !== state.uid) {
         reject(state, "unknown_deployment");
-        if (deps.isInInventory(state.name)) {
+        if (deps.isStored(state.name)) {
           // Not acknowledged: the agent repeats it if this replica's cache is only behind.
           unknown.set(state.name, state.uid);
           return;

@@ -23,7 +23,7 @@ const hello: Hello = {
   hubId: "hub",
   agentVersion: "1",
   agentNamespace: "agent",
-  inventory: [],
+  deployments: [],
   referencedObjects: [],
 };
 const web: DeploymentKey = { name: "web", uid: "uid-web" };

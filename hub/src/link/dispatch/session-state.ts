@@ -85,7 +85,7 @@ export interface Registration {
 export type SessionEffect =
   | { readonly kind: "stopHelloTimer" }
   | { readonly kind: "register"; readonly hello: Hello; readonly version: number }
-  /** Welcome the agent and enqueue what differs from its inventory. */
+  /** Welcome the agent and enqueue what differs from what it has stored. */
   | { readonly kind: "startDispatch"; readonly registration: Registration }
   | { readonly kind: "enqueue"; readonly subject: Subject }
   | { readonly kind: "recordOrphans"; readonly epoch: number; readonly orphans: readonly string[] }

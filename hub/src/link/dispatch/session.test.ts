@@ -38,7 +38,7 @@ const hello: AgentMessage = {
   hubId: testHubId,
   agentVersion: "1",
   agentNamespace: "test",
-  inventory: [],
+  deployments: [],
   referencedObjects: [],
 };
 
@@ -193,7 +193,7 @@ describe("a session", () => {
     const test = openTestSession();
     const web = { name: "web", uid: "uid-web-paris" };
     const holding = { ...web, deploymentId: "sha256:1", paused: false, withdrawing: false };
-    test.send(wire({ ...hello, inventory: [holding] }));
+    test.send(wire({ ...hello, deployments: [holding] }));
     await settle();
     test.send(wire({ kind: "state", sequence: 1, state: deployed(web) }));
     await settle();

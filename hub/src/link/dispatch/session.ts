@@ -1,6 +1,6 @@
 /**
  * One agent's stream: turns stream events, timers and results into events of `session-state.ts`, and runs its effects.
- * No state outlives the stream: the next one starts from the inventory that the agent then sends.
+ * No state outlives the stream: the next one starts from what the agent then has stored.
  */
 import { agentMessageFromWire, type ReadAgentMessage } from "@flotilla/proto";
 import { versionSkew } from "@flotilla/shared/buildinfo";
@@ -209,7 +209,7 @@ function openIntake(deps: SessionDeps, options: IntakeOptions): ReportIntake {
   return createReportIntake({
     cluster,
     desired: desired.deployment,
-    isInInventory: (name) => sync()?.hasDeployment(name) === true,
+    isStored: (name) => sync()?.hasDeployment(name) === true,
     sink: deps.reports,
     metrics: deps.metrics,
     rejections: deps.rejections,

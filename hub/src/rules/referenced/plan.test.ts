@@ -57,7 +57,7 @@ describe("one referenced object", () => {
     ["withdraws an object without references", current, false, present, withdraw],
     ["withdraws an object without references that is not read", old, false, unknown, withdraw],
     ["withdraws sent absence without references", sentAbsent, false, absent, withdraw],
-    ["sends nothing without references and inventory", neverSent, false, present, nothing],
+    ["sends nothing that has no references and is not stored", neverSent, false, present, nothing],
   ];
   for (const [what, observed, isReferenced, source, step] of cases)
     test(what, () =>
@@ -82,8 +82,8 @@ describe("an object that only a deployment without a signature refers to", () =>
 });
 
 describe("the plan for an agent that connects", () => {
-  test("has what differs from the inventory, in a stable order", () => {
-    const inventory: readonly ObservedObject[] = [
+  test("has what differs from what is stored, in a stable order", () => {
+    const stored: readonly ObservedObject[] = [
       { kind: "Secret", name: "z-unnamed", digest: "sha256:1" },
       { kind: "Secret", name: "same", digest: "sha256:1" },
       { kind: "Secret", name: "old", digest: "sha256:0" },
@@ -94,7 +94,7 @@ describe("the plan for an agent that connects", () => {
     const referenced = parseUsed(named);
 
     assert.deepEqual(
-      planReferencedObjects(inventory, { referenced, kept }, () => present),
+      planReferencedObjects(stored, { referenced, kept }, () => present),
       {
         send: [
           { kind: "ConfigMap", name: "new" },
@@ -109,21 +109,16 @@ describe("the plan for an agent that connects", () => {
     const key = fc.constantFrom("Secret/a", "Secret/b", "ConfigMap/a");
     const source = fc.constantFrom(unknown, absent, present);
     fc.assert(
-      fc.property(
-        fc.uniqueArray(key),
-        fc.uniqueArray(key),
-        source,
-        (inventoryKeys, names, known) => {
-          const inventory = inventoryKeys.flatMap((key) => parseObjectRef(key) ?? []);
-          const references = { referenced: parseUsed(names), kept: new Set<string>() };
-          const { withdraw: withdrawn } = planReferencedObjects(inventory, references, () => known);
+      fc.property(fc.uniqueArray(key), fc.uniqueArray(key), source, (storedKeys, names, known) => {
+        const stored = storedKeys.flatMap((key) => parseObjectRef(key) ?? []);
+        const references = { referenced: parseUsed(names), kept: new Set<string>() };
+        const { withdraw: withdrawn } = planReferencedObjects(stored, references, () => known);
 
-          assert.deepEqual(
-            withdrawn.map(formatObjectRef),
-            inventoryKeys.filter((key) => !names.includes(key)).toSorted(),
-          );
-        },
-      ),
+        assert.deepEqual(
+          withdrawn.map(formatObjectRef),
+          storedKeys.filter((key) => !names.includes(key)).toSorted(),
+        );
+      }),
     );
   });
 });

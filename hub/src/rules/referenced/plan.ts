@@ -1,4 +1,4 @@
-/** Which referenced objects to send an agent: its inventory, its deployments' references and the workspace compared. Pure. */
+/** Which referenced objects to send an agent: what it has stored, its deployments' references and the workspace compared. Pure. */
 import type { ObjectRef, ObservedObject } from "@flotilla/proto";
 import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api";
 import type { UsedKeys, UsedObjects } from "@flotilla/shared/referenced";
@@ -44,11 +44,11 @@ export interface ReferencedPlan {
 const nothing: ReferencedStep = { kind: "nothing" };
 
 export function planReferencedObjects(
-  inventory: readonly ObservedObject[],
+  stored: readonly ObservedObject[],
   { referenced, kept }: References,
   sourceOf: (ref: ObjectRef, used: UsedKeys) => ReferencedSource,
 ): ReferencedPlan {
-  const observed = new Map(inventory.map((each) => [formatObjectRef(each), each]));
+  const observed = new Map(stored.map((each) => [formatObjectRef(each), each]));
   const steps = [...new Set([...referenced.keys(), ...observed.keys()])]
     .toSorted()
     .flatMap((key) => {

@@ -9,7 +9,7 @@ export interface Hello {
   'hubId'?: (string);
   'agentVersion'?: (string);
   'agentNamespace'?: (string);
-  'inventory'?: (_flotilla_v1_ObservedDeployment)[];
+  'deployments'?: (_flotilla_v1_ObservedDeployment)[];
   'referencedObjects'?: (_flotilla_v1_ObservedObject)[];
   'clusterInfoDigest'?: (string);
   'authoritiesDigest'?: (string);
@@ -22,7 +22,7 @@ export interface Hello__Output {
   'hubId': (string);
   'agentVersion': (string);
   'agentNamespace': (string);
-  'inventory': (_flotilla_v1_ObservedDeployment__Output)[];
+  'deployments': (_flotilla_v1_ObservedDeployment__Output)[];
   'referencedObjects': (_flotilla_v1_ObservedObject__Output)[];
   'clusterInfoDigest': (string);
   'authoritiesDigest': (string);
