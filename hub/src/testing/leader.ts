@@ -27,6 +27,7 @@ import { contentLabel } from "../base/cache/keys.ts";
 import type { SendEvent } from "../events/notification/sender.ts";
 import { storeEventsFirst } from "../events/notification/stored-first.ts";
 import { createReceiverController } from "../events/receiver/controller.ts";
+import type { FluxDeps } from "../process/leader/deps.ts";
 import { createControllers } from "../process/leader/run-controllers.ts";
 import { createContentStore } from "../rules/content/content-store.ts";
 import { createSentObject } from "../rules/referenced/sent-object.ts";
@@ -61,13 +62,14 @@ const stepMs = 100;
 export interface TestLeaderOptions {
   /** The indexes of HelmRepositories. Without it there are no controllers of Flux's kinds. */
   readonly readIndex?: ReadIndex;
+  readonly bucketClient?: FluxDeps["bucketClient"];
   /** Sends events to Providers. Without it nothing is. */
   readonly send?: SendEvent;
 }
 
 export function createTestLeader(
   resolver: Resolver,
-  { readIndex, send }: TestLeaderOptions = {},
+  { readIndex, bucketClient, send }: TestLeaderOptions = {},
 ): TestLeader {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
@@ -131,7 +133,7 @@ export function createTestLeader(
         },
       },
     };
-    const fluxDeps = readIndex && testFluxDeps(flux.informers, readIndex, clock);
+    const fluxDeps = readIndex && testFluxDeps(flux.informers, { readIndex, bucketClient }, clock);
     const controllers = createControllers({
       ...deps,
       caches,

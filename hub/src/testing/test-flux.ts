@@ -25,6 +25,7 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { ReadIndex } from "@flotilla/shared/source/client";
 import type { Clock } from "@flotilla/shared/time";
 import type { FluxCaches } from "../base/cache/flux-caches.ts";
+import { chartFactsOf } from "../base/reader/chart-facts.ts";
 import type { FluxDeps } from "../process/leader/deps.ts";
 import { createReconcileDurations } from "../rules/metrics/reconcile-durations.ts";
 import { createWatchedStore, type WatchedStore } from "./watched-store.ts";
@@ -94,9 +95,20 @@ function informerOf<T extends KubeObject>(store: WatchedStore<T>): Informer<T> {
 
 const budgetBytes = 1024 * 1024;
 
-/** With HelmRepositories alone; charts of the other sources need registries, git or processes that read them. */
-export function testFluxDeps(informers: FluxCaches, readIndex: ReadIndex, clock: Clock): FluxDeps {
-  const unsupported = () => Promise.reject(new Error("this test has HelmRepositories alone"));
+export interface TestSources {
+  /** The indexes of HelmRepositories. */
+  readonly readIndex: ReadIndex;
+  /** Absent: there are no Buckets. */
+  readonly bucketClient?: FluxDeps["bucketClient"] | undefined;
+}
+
+/** With HelmRepositories and Buckets alone; charts of the other sources need registries or git. */
+export function testFluxDeps(
+  informers: FluxCaches,
+  { readIndex, bucketClient }: TestSources,
+  clock: Clock,
+): FluxDeps {
+  const unsupported = () => Promise.reject(new Error("this test has no such source"));
   return {
     informers,
     readIndex,
@@ -106,7 +118,7 @@ export function testFluxDeps(informers: FluxCaches, readIndex: ReadIndex, clock:
       read: unsupported,
       isSigned: unsupported,
     },
-    bucketClient: { list: unsupported, readObject: unsupported },
+    bucketClient: bucketClient ?? { list: unsupported, readObject: unsupported },
     gitParts: {
       git: { resolve: unsupported, readFiles: unsupported, verify: unsupported },
       mint: unsupported,
@@ -114,6 +126,6 @@ export function testFluxDeps(informers: FluxCaches, readIndex: ReadIndex, clock:
     options: { crossNamespaceReferences: false, requireLocalAccount: false },
     durations: createReconcileDurations(clock),
     budget: createFairSemaphore({ capacity: budgetBytes, share: budgetBytes }),
-    readChart: unsupported,
+    readChart: (task) => Promise.resolve(chartFactsOf(task)),
   };
 }

@@ -1,16 +1,24 @@
 /**
  * In-memory state of the controllers of Flux's kinds may be dropped at any time without changing a decision, as in
- * `drop-state.test.ts`: HelmReleases, the HelmRepository of their chart, whose index changes, and a Receiver.
+ * `drop-state.test.ts`: HelmReleases, the HelmRepository and the Bucket of their charts, which change, and a Receiver.
  */
 import assert from "node:assert/strict";
 import { bundleDeployments, bundles, clusters } from "@flotilla/shared/api";
-import { helmCharts, helmReleases, helmRepositories, receivers } from "@flotilla/shared/flux";
+import {
+  buckets,
+  helmCharts,
+  helmReleases,
+  helmRepositories,
+  receivers,
+} from "@flotilla/shared/flux";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import fc from "fast-check";
 import { test } from "vitest";
 import { createTestLeader } from "../../testing/index.ts";
 import {
   applyFluxStep,
+  bucketChart,
+  bucketClientOf,
   clusterNames,
   type FluxStep,
   fluxStep,
@@ -23,6 +31,7 @@ import {
 const kinds: readonly Resource<KubeObject>[] = [
   helmReleases,
   helmRepositories,
+  buckets,
   helmCharts,
   receivers,
   bundles,
@@ -33,7 +42,8 @@ const kinds: readonly Resource<KubeObject>[] = [
 function run(steps: readonly FluxStep[], drops: readonly boolean[]) {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
   const readIndex = readIndexOf(repository);
-  const leader = createTestLeader(resolverOf(repository), { readIndex });
+  const bucketClient = bucketClientOf(repository);
+  const leader = createTestLeader(resolverOf(repository), { readIndex, bucketClient });
   const apply = (step: FluxStep) => applyFluxStep(leader, repository, step);
   return runHistory({ leader, repository, steps, drops, apply, kinds });
 }
@@ -79,4 +89,20 @@ test("the histories have effects: an index that changes upgrades a HelmRelease, 
   assert.match(ready, /web-1\.2\.3\.tgz/);
   assert.match(ready, /"webhookPath":"\/hook\//);
   assert.match(texts.at(-1) ?? "", /web-1\.2\.4\.tgz/);
+});
+
+test("the histories have effects: a chart in a bucket that changes upgrades a HelmRelease", async () => {
+  const decisions = await run(
+    [
+      ...beginning,
+      { kind: "bucket", version: "1.0.0", interval: "10m" },
+      { kind: "release", name: "db", spec: { chart: bucketChart } },
+      { kind: "bucket", version: "1.1.0", interval: "10m" },
+    ],
+    [],
+  );
+
+  const [before = "", after = ""] = decisions.slice(-2).map((each) => JSON.stringify(each));
+  assert.match(before, /"lastAttemptedRevision":"1\.0\.0"/);
+  assert.match(after, /"lastAttemptedRevision":"1\.1\.0"/);
 });

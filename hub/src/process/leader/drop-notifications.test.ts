@@ -14,6 +14,7 @@ import { createTestLeader, type TestLeader, workspace } from "../../testing/inde
 import {
   applyFluxStep,
   applyStep,
+  bucketClientOf,
   clusterNames,
   type FleetStep,
   type FluxStep,
@@ -85,7 +86,8 @@ async function deliveries(
     return Promise.resolve({ kind: "delivered" });
   };
   const readIndex = readIndexOf(repository);
-  const leader = createTestLeader(resolverOf(repository), { readIndex, send });
+  const bucketClient = bucketClientOf(repository);
+  const leader = createTestLeader(resolverOf(repository), { readIndex, bucketClient, send });
   putAlert(leader);
   let ending = new AbortController();
   leader.rest.beforeWrite = async (write) => {

@@ -155,6 +155,8 @@ export interface RepositoryState {
   version: string;
   isUp: boolean;
   requests: number;
+  /** The version of the chart in the bucket, which is always up; absent: the bucket is empty. */
+  inBucket?: string;
 }
 
 export function indexUnreachable(): AppError {

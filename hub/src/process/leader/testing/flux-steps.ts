@@ -1,7 +1,9 @@
-/** Random changes of Flux's kinds: HelmReleases of a HelmRepository whose index changes, and a Receiver. */
+/** Random changes of Flux's kinds: HelmReleases of a HelmRepository and of a Bucket, which change, and a Receiver. */
 import { createHash } from "node:crypto";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
 import {
+  type Bucket,
+  buckets,
   type HelmRelease,
   type HelmReleaseSpec,
   type HelmRepository,
@@ -11,9 +13,11 @@ import {
   receivers,
 } from "@flotilla/shared/flux";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { objectsDigest } from "@flotilla/shared/source/bucket";
 import type { ReadIndex } from "@flotilla/shared/source/client";
 import fc from "fast-check";
 import { type TestLeader, workspace } from "../../../testing/index.ts";
+import type { FluxDeps } from "../deps.ts";
 import {
   applyStep,
   type FleetStep,
@@ -37,6 +41,7 @@ const commonKinds = [
 const ownKinds = [
   "release",
   "source",
+  "bucket",
   "deleteRelease",
   "deleteSource",
   "requestFlux",
@@ -51,6 +56,8 @@ export type FluxStep =
   | CommonStep
   | { readonly kind: "release"; readonly name: string; readonly spec: Partial<HelmReleaseSpec> }
   | { readonly kind: "source"; readonly spec: Partial<NonNullable<HelmRepository["spec"]>> }
+  /** What is in the bucket, and how often the Bucket reads it. */
+  | { readonly kind: "bucket"; readonly version: string; readonly interval: string }
   | { readonly kind: "deleteRelease"; readonly name: string }
   | { readonly kind: "deleteSource" }
   | { readonly kind: "requestFlux"; readonly of: "release" | "source"; readonly value: string }
@@ -73,10 +80,25 @@ function chartSpec(constraint: string): NonNullable<HelmReleaseSpec["chart"]> {
   };
 }
 
+/** The chart of the Bucket `objects`. */
+export const bucketChart: NonNullable<HelmReleaseSpec["chart"]> = {
+  spec: {
+    chart: "web",
+    version: "*",
+    reconcileStrategy: "ChartVersion",
+    sourceRef: { kind: "Bucket", name: "objects" },
+  },
+};
+
 const releaseSpec: fc.Arbitrary<Partial<HelmReleaseSpec>> = fc
-  .record({ version, suspend: fc.boolean(), seconds: fc.constantFrom(30, 300) })
-  .map(({ version: constraint, suspend, seconds }) => ({
-    chart: chartSpec(constraint),
+  .record({
+    version,
+    isOfBucket: fc.boolean(),
+    suspend: fc.boolean(),
+    seconds: fc.constantFrom(30, 300),
+  })
+  .map(({ version: constraint, isOfBucket, suspend, seconds }) => ({
+    chart: isOfBucket ? bucketChart : chartSpec(constraint),
     suspend,
     interval: `${seconds}s`,
   }));
@@ -101,6 +123,14 @@ const ownStep: fc.Arbitrary<FluxStep> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant("source" as const), spec: sourceSpec }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("bucket" as const),
+      version: fc.constantFrom("1.0.0", "1.1.0"),
+      interval: fc.constantFrom("20s", "10m"),
+    }),
   },
   {
     weight: 1,
@@ -152,7 +182,24 @@ export function readIndexOf(repository: RepositoryState): ReadIndex {
   };
 }
 
+/** A bucket with one chart. Lists are kept in memory, so its requests are not counted. */
+export function bucketClientOf(repository: RepositoryState): FluxDeps["bucketClient"] {
+  const textOf = (version: string) => `name: web\nversion: ${version}\n`;
+  return {
+    list() {
+      const { inBucket } = repository;
+      const objects =
+        inBucket === undefined
+          ? []
+          : [{ key: "web/Chart.yaml", etag: inBucket, sizeBytes: textOf(inBucket).length }];
+      return Promise.resolve({ digest: objectsDigest(objects), objects, sizeBytes: 0 });
+    },
+    readObject: (_location, { etag = "" }) => Promise.resolve(Buffer.from(textOf(etag))),
+  };
+}
+
 const sourceRef = { namespace: workspace, name: "charts" };
+const bucketRef = { namespace: workspace, name: "objects" };
 const receiverRef = { namespace: workspace, name: "pushes" };
 
 /** Makes a change; `wait` is for the caller. */
@@ -177,6 +224,23 @@ export function applyFluxStep(
         spec: { url: repo, provider: "generic", ...step.spec },
       });
       return;
+    case "bucket": {
+      const { version: inBucket, interval } = step;
+      repository.inBucket = inBucket;
+      put<Bucket>(leader, buckets, {
+        metadata: { ...bucketRef, uid: "uid-objects" },
+        spec: {
+          provider: "generic",
+          bucketName: "charts",
+          endpoint: "s3.example.com",
+          interval,
+          timeout: "60s",
+        },
+      });
+      // Between a change of what is in it and the next list, what is kept of the last one decides whether a chart is still found.
+      requestReconcile(leader, buckets, bucketRef.name, inBucket);
+      return;
+    }
     case "deleteRelease":
       void rest.delete(helmReleases, { namespace: workspace, name: step.name });
       return;

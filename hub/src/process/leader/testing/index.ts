@@ -7,5 +7,13 @@ export {
   repo,
   resolverOf,
 } from "./fleet-steps.ts";
-export { applyFluxStep, type FluxStep, fluxStep, isFluxStep, readIndexOf } from "./flux-steps.ts";
+export {
+  applyFluxStep,
+  bucketChart,
+  bucketClientOf,
+  type FluxStep,
+  fluxStep,
+  isFluxStep,
+  readIndexOf,
+} from "./flux-steps.ts";
 export { runHistory, stable, untilSettled } from "./run-history.ts";
