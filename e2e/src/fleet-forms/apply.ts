@@ -4,7 +4,7 @@ import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { validateRelease } from "@flotilla/hub/frontends";
-import { releaseOfHelmOp, unknownFieldRemarks, unsupportedFieldRemarks } from "@flotilla/hub/rules";
+import { ignoredFieldRemarks, releaseOfHelmOp, unknownFieldRemarks } from "@flotilla/hub/rules";
 import { type HelmOp, helmOps } from "@flotilla/shared/api";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { test } from "vitest";
@@ -12,11 +12,6 @@ import { parseAllDocuments } from "yaml";
 import type { Program } from "../harness/program.ts";
 
 const folder = join(import.meta.dirname, "documents");
-
-/** The remarks of the hub on some of them. */
-const remarks: Readonly<Record<string, readonly string[]>> = {
-  copies: ["spec.rolloutStrategy has no effect in this version of Flotilla"],
-};
 
 /** `kubeconfig`: of an API server with the CRDs and the workspaces, which `kubectl` talks to. */
 export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
@@ -53,7 +48,7 @@ export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
         const validationError = validateRelease(releaseOfHelmOp(helmOp));
         assert.equal(validationError, undefined);
         assert.deepEqual(unknownFieldRemarks(helmOp), []);
-        assert.deepEqual(unsupportedFieldRemarks(helmOp.spec), remarks[helmOp.metadata.name] ?? []);
+        assert.deepEqual(ignoredFieldRemarks(helmOp.spec), []);
       }
     });
   }

@@ -24,6 +24,7 @@ export {
   byDigest,
   byReferencedObject,
   byReplica,
+  byRolloutNamespace,
   bySourceReport,
   contentsReferredBy,
   referencedObjectsOf,

@@ -56,10 +56,10 @@ export {
   releaseOfHelmOp,
 } from "./frontend/planned-release.ts";
 export {
+  ignoredFieldRemarks,
   remarksOn,
   remarksOnBundle,
   unknownFieldRemarks,
-  unsupportedFieldRemarks,
 } from "./frontend/remarks.ts";
 export { reservedFormProblem } from "./frontend/reserved-forms.ts";
 export { writeBundle } from "./frontend/write-bundle.ts";
@@ -112,6 +112,26 @@ export { slotAfter, slotOffset } from "./resolve/poll-slots.ts";
 export { mayChange, pollingIntervalMs } from "./resolve/polling.ts";
 export { handledOf, openRequests, type Requests } from "./resolve/requests.ts";
 export { notesOn } from "./resolve/resolve-charts.ts";
+export { type HoldReason, isLimitReason, type PauseReason } from "./rollout/hold.ts";
+export {
+  isStrategy,
+  listedMembers,
+  partitionsOf,
+  type RolloutStrategy,
+} from "./rollout/partitions.ts";
+export {
+  isLimiting,
+  mayHold,
+  type PartitionPlan,
+  planPartitions,
+  type RolloutDeployment,
+} from "./rollout/plan-partitions.ts";
+export {
+  type RolloutFields,
+  rolloutFields,
+  rolloutRemarks,
+} from "./rollout/rollout-status.ts";
+export { strategyProblem } from "./rollout/strategy-problem.ts";
 export {
   type Aggregates,
   createAggregates,
@@ -146,9 +166,10 @@ export { rollUpBundle, rollUpObjects, worstDeployments } from "./summary/roll-up
 export { countIn, countsText, summarize, unheardText, worstState } from "./summary/summarize.ts";
 export { explainTarget, nameOfTarget, selectorText } from "./targeting/explain.ts";
 export {
+  customizationsOf,
   type TargetCluster,
-  targetFor,
   targetsFor,
+  targetsOf,
   toTargetCluster,
   toTargetGroup,
 } from "./targeting/match.ts";

@@ -20,6 +20,11 @@ export const byClusterNamespace: Index<Bundle> = defineIndex("cluster namespace"
   targetedNamespace(bundle),
 ]);
 
+/** Bundles with a rollout strategy, by the namespace of the Clusters that they may be deployed to. */
+export const byRolloutNamespace: Index<Bundle> = defineIndex("rollout namespace", (bundle) =>
+  Object.keys(bundle.spec.rolloutStrategy ?? {}).length > 0 ? [targetedNamespace(bundle)] : [],
+);
+
 /** BundleDeployments by the contents that they refer to. */
 export const byContent: Index<BundleDeployment> = defineIndex("content", contentsReferredBy);
 

@@ -2,7 +2,7 @@
 import { type ValuesOptions, wireLimits } from "@flotilla/proto";
 import type { Bundle, Cluster, ClusterGroup } from "@flotilla/shared/api";
 import { isMap, leavesOf } from "@flotilla/shared/values";
-import { nameOfTarget, targetFor, toTargetCluster, toTargetGroup } from "../../rules/index.ts";
+import { nameOfTarget, targetsOf, toTargetCluster, toTargetGroup } from "../../rules/index.ts";
 
 /** A longer path is left out: its value then counts as one of the Bundle. */
 const maxPathChars = 1_024;
@@ -13,17 +13,18 @@ export function valuesOptions(
   cluster: Cluster,
   groups: readonly ClusterGroup[],
 ): ValuesOptions {
-  const target = targetFor(toTargetCluster(cluster), spec, groups.map(toTargetGroup));
-  if (target === undefined) return { target: "", targetPaths: [] };
-  const { values, templateValues } = target.helm ?? {};
-  const set = leavesOf({ ...values, ...templateValues }).filter(
-    // An empty map sets nothing.
-    ({ value }) => !(isMap(value) && Object.keys(value).length === 0),
-  );
+  const targets = targetsOf(toTargetCluster(cluster), spec, groups.map(toTargetGroup));
+  const set = targets
+    .flatMap(({ helm }) => leavesOf({ ...helm?.values, ...helm?.templateValues }))
+    .filter(
+      // An empty map sets nothing.
+      ({ value }) => !(isMap(value) && Object.keys(value).length === 0),
+    );
   return {
-    target: nameOfTarget(target, (spec.targets ?? []).indexOf(target)),
-    targetPaths: set
-      .map(({ path }) => path)
+    target: targets
+      .map((target) => nameOfTarget(target, (spec.targets ?? []).indexOf(target)))
+      .join(", "),
+    targetPaths: [...new Set(set.map(({ path }) => path))]
       .filter((path) => path.length <= maxPathChars)
       .slice(0, wireLimits.targetPaths),
   };

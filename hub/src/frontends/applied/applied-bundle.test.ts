@@ -78,6 +78,21 @@ const invalid: readonly (readonly [what: string, spec: Bundle["spec"], message: 
     /^spec\.targets\[0\]\.clusterSelector cannot be used/,
   ],
   [
+    "with charts of targets whose options are merged",
+    {
+      helm,
+      targets: [{ clusterName: "a", helm: { version: "2.0.0" } }, { clusterSelector: {} }],
+      targetRestrictions: [{ clusterSelector: {} }],
+      targetCustomizationMode: "AllMatches",
+    },
+    /^spec\.targets\[0\]\.helm names a chart, and with targetCustomizationMode AllMatches/,
+  ],
+  [
+    "with an invalid limit of its rollout",
+    { helm, rolloutStrategy: { maxUnavailablePartitions: "some" } },
+    /^spec\.rolloutStrategy\.maxUnavailablePartitions is "some"/,
+  ],
+  [
     "with too many dependencies",
     { helm, dependsOn: Array.from({ length: 101 }, () => ({ name: "db" })) },
     /^spec\.dependsOn has 101 entries, more than the limit of 100/,

@@ -81,6 +81,17 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
     "as many targets as the limit",
     { targets: Array.from({ length: 1_000 }, () => ({ clusterName: "a" })) },
   ],
+  [
+    "a rollout strategy as users of Fleet write it",
+    {
+      rolloutStrategy: {
+        maxUnavailable: "10%",
+        maxUnavailablePartitions: 1,
+        autoPartitionSize: "0.1%",
+        partitions: [{ name: "a", maxUnavailable: 0, clusterSelector: {} }, {}],
+      },
+    },
+  ],
   ["values with a lone $", { helm: { ...helm, values: { a: "$5 {ok}" } } }],
   [
     "values with a long number",
@@ -99,6 +110,44 @@ const invalid: readonly (readonly [
   code: string,
   message: RegExp,
 ])[] = [
+  [
+    "a limit of a rollout that is not a number",
+    { rolloutStrategy: { maxUnavailable: "ten" } },
+    "HELMOP_INVALID",
+    /^spec\.rolloutStrategy\.maxUnavailable is "ten": write a whole number/,
+  ],
+  [
+    "a size of partitions that is not a number",
+    { rolloutStrategy: { autoPartitionSize: "0" } },
+    "HELMOP_INVALID",
+    /^spec\.rolloutStrategy\.autoPartitionSize is "0"/,
+  ],
+  [
+    "a limit of a partition that is not a number",
+    { rolloutStrategy: { partitions: [{}, { maxUnavailable: " 10%" }] } },
+    "HELMOP_INVALID",
+    /^spec\.rolloutStrategy\.partitions\[1\]\.maxUnavailable is " 10%"/,
+  ],
+  [
+    "a selector of a partition that nothing matches",
+    {
+      rolloutStrategy: {
+        partitions: [{ clusterSelector: { matchLabels: { "a b": "c" } } }],
+      },
+    },
+    "HELMOP_INVALID",
+    /^spec\.rolloutStrategy\.partitions\[0\]\.clusterSelector cannot be used/,
+  ],
+  [
+    "more partitions than the limit",
+    {
+      rolloutStrategy: {
+        partitions: Array.from({ length: 1_001 }, () => ({ clusterName: "a" })),
+      },
+    },
+    "HELMOP_INVALID",
+    /^spec\.rolloutStrategy\.partitions has 1001 entries/,
+  ],
   ["no Helm options", { helm: null }, "HELMOP_INVALID", /spec\.helm is empty: name a chart/],
   ["empty Helm options", { helm: {} }, "HELMOP_INVALID", /spec\.helm is empty: name a chart/],
   [

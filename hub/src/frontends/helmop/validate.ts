@@ -11,6 +11,7 @@ import { hubErrors } from "../../base/index.ts";
 import {
   chartReferenceOf,
   createDriftBudget,
+  customizationsOf,
   dependencyCountProblem,
   driftOptionsProblem,
   mayReferenceChart,
@@ -18,6 +19,7 @@ import {
   type ReleaseSpec,
   reservedFormProblem,
   selectorProblem,
+  strategyProblem,
   targetCountProblem,
 } from "../../rules/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
@@ -60,6 +62,8 @@ export function validate(release: PlannedRelease): AppError | undefined {
   const wrongRestriction = restrictionProblem(release);
   if (wrongRestriction !== undefined)
     return new AppError(hubErrors.HELMOP_INVALID, wrongRestriction);
+  const wrongRollout = strategyProblem(spec.rolloutStrategy) ?? customizationProblem(release);
+  if (wrongRollout !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongRollout);
   const wrongDependency = dependencyProblem(release);
   if (wrongDependency !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongDependency);
 
@@ -113,6 +117,18 @@ function restrictionProblem({ spec }: PlannedRelease): string | undefined {
       return `${path}.allowedTargetNamespaceSelector cannot be used: ${problem}`;
   }
   return undefined;
+}
+
+/** Options of several targets are merged then, and a chart is resolved for each target alone. */
+function customizationProblem({ spec }: PlannedRelease): string | undefined {
+  if (spec.targetCustomizationMode !== "AllMatches" || customizationsOf(spec).length === 0)
+    return undefined;
+  const index = (spec.targets ?? []).findIndex(
+    ({ helm }) => helm?.chart || helm?.repo || helm?.version,
+  );
+  return index < 0
+    ? undefined
+    : `spec.targets[${index}].helm names a chart, and with targetCustomizationMode AllMatches all clusters have the chart of spec.helm: remove chart, repo and version there, or use FirstMatch`;
 }
 
 /** The options of the release itself and of its targets. */

@@ -109,7 +109,7 @@ export function clusterWatch({
     for (const state of states) finders.push(await targetsFor(state, targetGroups, slices));
     return async ({ spec }) => {
       for (const targetOf of finders) {
-        if ((await targetOf(spec)) !== undefined) return true;
+        if ((await targetOf(spec)).length > 0) return true;
         if (slices.isOver) await slices.pause();
       }
       return false;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Bundle } from "@flotilla/shared/api";
 import { nextIteration } from "@flotilla/shared/concurrency";
 import { startWatches } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
@@ -127,4 +128,68 @@ test("stopped watches enqueue nothing", () => {
   caches.bundles.saw(aBundle());
 
   assert.deepEqual(keys, []);
+});
+
+describe("a report of an agent enqueues its Bundle", () => {
+  const reported = (ready: boolean) =>
+    aDeployment("paris", {
+      metadata: { resourceVersion: ready ? "3" : "2" },
+      status: { appliedDeploymentID: "v2", ready },
+    });
+  const rows: readonly (readonly [string, Bundle["spec"]["rolloutStrategy"], boolean])[] = [
+    ["when its limits may hold something", { maxUnavailable: 1 }, true],
+    ["when new clusters may be held", { maxNew: 5 }, true],
+    ["when its partitions may hold something", { partitions: [{ clusterSelector: {} }] }, true],
+    ["not without a strategy", undefined, false],
+    ["not with an empty strategy", {}, false],
+    ["not when its limits let everything through", { maxUnavailable: "100%" }, false],
+    ["not when as many may be unavailable as there are", { maxUnavailable: 2 }, false],
+  ];
+  for (const [what, rolloutStrategy, isReconciled] of rows)
+    test(what, () => {
+      const { caches, keys } = start(({ bundles, clusters, deployments }) => {
+        bundles.saw(aBundle({ rolloutStrategy }));
+        for (const name of ["paris", "rome"]) clusters.saw(aCluster(name));
+        deployments.saw(aDeployment("paris"));
+      });
+      keys.length = 0;
+
+      caches.deployments.saw(reported(false));
+      caches.deployments.saw(reported(true));
+
+      assert.deepEqual(keys, isReconciled ? [bundle, bundle] : []);
+    });
+
+  test("not when only something else changed", () => {
+    const { caches, keys } = start(({ bundles, clusters, deployments }) => {
+      bundles.saw(aBundle({ rolloutStrategy: { maxUnavailable: 1 } }));
+      for (const name of ["paris", "rome"]) clusters.saw(aCluster(name));
+      deployments.saw(reported(true));
+    });
+    keys.length = 0;
+
+    const { status, ...deployment } = reported(true);
+    const metadata = { ...deployment.metadata, resourceVersion: "4" };
+    caches.deployments.saw({ ...deployment, metadata, status: { ...status, version: "1.2.4" } });
+
+    assert.deepEqual(keys, []);
+  });
+});
+
+test("an agent that connects enqueues the Bundles whose limits may hold something", () => {
+  const withAgent = (connected: boolean, resourceVersion: string) => ({
+    ...aCluster("paris", { metadata: { resourceVersion } }),
+    status: { ...aCluster("paris").status, agent: { connected, epoch: 1 } },
+  });
+  const { caches, keys } = start(({ bundles, clusters }) => {
+    bundles.saw(aBundle({ rolloutStrategy: { maxUnavailable: 1 } }));
+    bundles.saw(aBundle({}, { name: "other" }));
+    clusters.saw(aCluster("rome"));
+    clusters.saw(withAgent(false, "2"));
+  });
+  keys.length = 0;
+
+  caches.clusters.saw(withAgent(true, "3"));
+
+  assert.deepEqual(keys, [bundle]);
 });

@@ -1,6 +1,6 @@
 /** The controller of Bundles: what it watches, and how a change maps to keys. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleDeployment, BundleStatus } from "@flotilla/shared/api";
+import type { Bundle, BundleDeployment, BundleStatus, Cluster } from "@flotilla/shared/api";
 import type { Semaphore } from "@flotilla/shared/concurrency";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import {
@@ -18,8 +18,10 @@ import type { Patterns } from "@flotilla/shared/regex";
 import {
   bundleKeyOf,
   byClusterNamespace,
+  byRolloutNamespace,
   type ControllerDeps,
   type Publisher,
+  presenceOf,
   userFields,
 } from "../../base/index.ts";
 import { isAppliedByHand } from "../../frontends/index.ts";
@@ -30,6 +32,7 @@ import {
   createDeploymentSigner,
   type HubRules,
   isFetchFailureChange,
+  mayHold,
   type PinSigner,
   signatureOf,
 } from "../../rules/index.ts";
@@ -119,6 +122,23 @@ export function bundleWatches(
     });
   }
 
+  /** Other Bundles cost nothing more: their deployments are promoted whatever agents report. */
+  function isLimited({ spec }: Bundle): boolean {
+    return mayHold(spec.rolloutStrategy, clusters.store.size);
+  }
+
+  function limitedOf(change: Change<BundleDeployment>): readonly ObjectKey[] {
+    return bundleOf(change).filter((key) => {
+      const bundle = bundles.store.get(key);
+      return bundle !== undefined && isLimited(bundle);
+    });
+  }
+
+  function limitedIn({ key }: Change<Cluster>): readonly ObjectKey[] {
+    const { namespace = "" } = refOf(key);
+    return bundles.store.byIndex(byRolloutNamespace, namespace).filter(isLimited).map(keyOf);
+  }
+
   return [
     watch(bundles, {
       predicate: (change) => isSpecChange(change) || arePinsStored(change),
@@ -138,6 +158,15 @@ export function bundleWatches(
       }),
       coalesced,
     ),
+    // What a rollout waits for.
+    through(
+      watch(deployments, { predicate: isProgressChange, toKeys: limitedOf, replay: false }),
+      coalesced,
+    ),
+    through(
+      watch(clusters, { predicate: isConnectionChange, toKeys: limitedIn, replay: false }),
+      coalesced,
+    ),
     through(
       watch(deployments, {
         predicate: isFetchFailureChange,
@@ -153,6 +182,19 @@ export function bundleWatches(
 /** Predicate: the API server has other pins now, which may be deployed. */
 function arePinsStored({ before, after }: Change<Bundle>): boolean {
   return !isDeepStrictEqual(before?.status?.pins, after?.status?.pins);
+}
+
+/** Predicate: another content was applied, or what is applied became ready or not ready. */
+function isProgressChange({ before, after }: Change<BundleDeployment>): boolean {
+  const [a, b] = [before?.status, after?.status];
+  return a?.appliedDeploymentID !== b?.appliedDeploymentID || a?.ready !== b?.ready;
+}
+
+/** Predicate: an agent connected, or is not connected any more. */
+function isConnectionChange({ before, after }: Change<Cluster>): boolean {
+  return (
+    before !== undefined && after !== undefined && presenceOf(before) !== presenceOf(after)
+  );
 }
 
 /** Predicate: somebody has removed the signature of a deployment, or written another one. */

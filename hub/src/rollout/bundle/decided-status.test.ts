@@ -94,3 +94,27 @@ describe("while an attempt takes long whose last one failed", () => {
     assert.equal(retryingStatus(aBundle({}, { generation }), before, { remarks, now }), before);
   });
 });
+
+test("the numbers of a rollout are in the status while something limits it", () => {
+  const rollout = { partitions: [], unavailable: 1, maxUnavailable: 2 };
+  const fieldsOf = ({ partitions, unavailable, maxUnavailable }: BundleStatus) => ({
+    partitions,
+    unavailable,
+    maxUnavailable,
+  });
+
+  const limited = decidedStatus(aBundle(), undefined, {
+    accepted,
+    deployed: { ...deployed, rollout },
+    now,
+  });
+  assert.deepEqual(fieldsOf(limited), rollout);
+  // What is not accepted changes nothing that is deployed.
+  assert.deepEqual(fieldsOf(decidedStatus(aBundle(), limited, { accepted, now })), rollout);
+
+  const unlimited = decidedStatus(aBundle(), limited, { accepted, deployed, now });
+  assert.deepEqual(
+    Object.keys(rollout).filter((name) => name in unlimited),
+    [],
+  );
+});

@@ -1,7 +1,7 @@
 /** The part of a Bundle's status that its reconcile decides. Pure. */
 import type { Bundle, BundleStatus } from "@flotilla/shared/api";
 import { findCondition, setCondition } from "@flotilla/shared/conditions";
-import type { ConditionState, ResolutionState } from "../../rules/index.ts";
+import type { ConditionState, ResolutionState, RolloutFields } from "../../rules/index.ts";
 
 /** The reason of Accepted=True where targets name something that does not exist. */
 export const targetsMissing = "TargetsMissing";
@@ -19,6 +19,8 @@ export interface Deployed {
   /** The version of the chart; "" for an archive at a bare address. */
   readonly version: string;
   readonly uncheckedContents: Readonly<Record<string, string>>;
+  /** How far its rollout is; undefined: nothing limits it. */
+  readonly rollout?: RolloutFields | undefined;
 }
 
 export interface Decision {
@@ -83,14 +85,19 @@ export function decidedStatus(
   const {
     uncheckedContents: before,
     rejectedCode: _,
-    ...kept
+    ...others
   } = resolvedStatus(status, resolution);
+  const kept = deployed === undefined ? others : withoutRollout(others);
   const unchecked = deployed === undefined ? before : deployed.uncheckedContents;
   return {
     ...kept,
     observedGeneration,
     ...(rejectedCode !== undefined && { rejectedCode }),
-    ...(deployed !== undefined && { targets: deployed.targets, version: deployed.version }),
+    ...(deployed !== undefined && {
+      targets: deployed.targets,
+      version: deployed.version,
+      ...deployed.rollout,
+    }),
     ...(Object.keys(unchecked ?? {}).length > 0 && { uncheckedContents: unchecked }),
     conditions: setCondition(
       kept.conditions,
@@ -98,4 +105,17 @@ export function decidedStatus(
       now,
     ),
   };
+}
+
+function withoutRollout({
+  partitions: _partitions,
+  unavailable: _unavailable,
+  maxUnavailable: _maxUnavailable,
+  unavailablePartitions: _unavailablePartitions,
+  maxUnavailablePartitions: _maxUnavailablePartitions,
+  newlyCreated: _newlyCreated,
+  maxNew: _maxNew,
+  ...others
+}: BundleStatus): BundleStatus {
+  return others;
 }

@@ -28,6 +28,14 @@ export interface DeploymentWriter {
   existing(bundle: Bundle): readonly BundleDeployment[];
   /** Carries out a plan; returns whether one that is to be created existed already, and our cache did not have it. */
   write(plan: DeploymentPlan, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Makes sure that our cache has every deployment of a Bundle that an earlier leader wrote: a watch that lags would show promoted
+   * clusters as available, and a limit would be exceeded. They are listed from the API server once for each Bundle and leader;
+   * returns whether they were.
+   */
+  catchUp(bundle: Bundle, signal: AbortSignal): Promise<boolean>;
+  /** The Bundle is gone. */
+  forget(bundle: ObjectKey): void;
   /** Deletes all deployments of a Bundle, also those that our cache does not have. */
   deleteAll(bundle: Bundle, signal: AbortSignal): Promise<void>;
 }
@@ -45,10 +53,20 @@ const longestLabelValue = 63;
 
 export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWriter {
   const writes = deps.deploymentWrites;
+  /** UIDs of Bundles whose deployments were listed. */
+  const caughtUp = new Map<ObjectKey, string | undefined>();
 
   return {
     existing: (bundle) => deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOurs),
     write,
+    async catchUp(bundle, signal) {
+      const [key, { uid }] = [keyOf(bundle), bundle.metadata];
+      if (caughtUp.has(key) && caughtUp.get(key) === uid) return false;
+      for (const deployment of await listDeployments(deps.rest, bundle, signal)) listed(deployment);
+      caughtUp.set(key, uid);
+      return true;
+    },
+    forget: (bundle) => void caughtUp.delete(bundle),
     async deleteAll(bundle, signal) {
       const deployments = await listDeployments(deps.rest, bundle, signal);
       await Promise.all(
@@ -127,6 +145,14 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
     if (existing === undefined || bundleKeyOf(existing) !== bundleKeyOf(deployment)) return true;
     written(existing);
     return false;
+  }
+
+  /** The store keeps what it has where that is not older. */
+  function listed(deployment: BundleDeployment): void {
+    const key = keyOf(deployment);
+    const before = deps.deployments.get(key);
+    deps.deployments.wrote(deployment);
+    if (deps.deployments.get(key) !== before) deps.onWritten(key);
   }
 
   function written(deployment: BundleDeployment): void {

@@ -138,22 +138,61 @@ describe("placement of a Bundle", () => {
     assert.equal(contents.length, 1);
   });
 
+  test("merges the options of customizations over those of the target with AllMatches, and shares equal ones", async () => {
+    const env = (value: string) => ({ clusterSelector: { matchLabels: { env: value } } });
+    const targets = [
+      { ...env("prod"), helm: { values: { replicas: 2 } } },
+      { clusterName: "paris", helm: { values: { replicas: 3, tag: "x" } } },
+      { clusterSelector: {}, helm: { values: { zone: "z" } } },
+    ];
+    const bundle = bundleOf(targets);
+    const spec = {
+      ...bundle.spec,
+      targetRestrictions: [{ clusterSelector: {} }],
+      targetCustomizationMode: "AllMatches" as const,
+    };
+
+    const { placements, contents } = await matchTargets(
+      { ...bundle, spec },
+      [paris, rome, oslo],
+      [],
+      createContentPacker(),
+    );
+
+    const values = new Map(
+      await Promise.all(
+        contents.map(async (each) => [each.deploymentId, (await unpackContent(each)).values] as const),
+      ),
+    );
+    assert.deepEqual(
+      placements.map(({ cluster, deploymentId }) => [
+        cluster.metadata.name,
+        values.get(deploymentId),
+      ]),
+      [
+        ["paris", { replicas: 3, tag: "x", zone: "z" }],
+        ["rome", { zone: "z" }],
+        ["oslo", { replicas: 2, zone: "z" }],
+      ],
+    );
+  });
+
   test("packs again only when the Bundle's spec or labels change", async () => {
     const packer = createContentPacker();
     const bundle = bundleOf([{ clusterSelector: {} }]);
     const [target] = bundle.spec.targets ?? [];
     assert.ok(target !== undefined);
 
-    const first = packer.pack(bundle, target);
+    const first = packer.pack(bundle, [target]);
 
     assert.equal(
-      packer.pack({ ...bundle, metadata: { ...bundle.metadata, generation: 9 } }, target),
+      packer.pack({ ...bundle, metadata: { ...bundle.metadata, generation: 9 } }, [target]),
       first,
     );
     const relabelled = { ...bundle, metadata: { ...bundle.metadata, labels: { tier: "base" } } };
-    const again = packer.pack(relabelled, target);
+    const again = packer.pack(relabelled, [target]);
     assert.notEqual((await again).deploymentId, (await first).deploymentId);
-    assert.notEqual(packer.pack({ ...bundle, spec: { ...bundle.spec } }, target), first);
+    assert.notEqual(packer.pack({ ...bundle, spec: { ...bundle.spec } }, [target]), first);
     await first;
   });
 

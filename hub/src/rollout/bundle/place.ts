@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   type Bundle,
+  type BundleDeploymentOptions,
   type BundleTarget,
   type Cluster,
   type ClusterGroup,
@@ -62,14 +63,18 @@ export interface PackedTarget extends PackedContent {
   readonly unchecked?: string;
 }
 
-/** Packs the content of a Bundle's target once for each spec and labels of the Bundle, however often it is reconciled. */
+/** The targets whose options a cluster gets, in the order in which they are merged. */
+type Choice = readonly BundleTarget[];
+
+/** Packs the content of a Bundle's targets once for each spec and labels of the Bundle, however often it is reconciled. */
 export interface ContentPacker {
-  pack(bundle: Bundle, target: BundleTarget): Promise<PackedTarget>;
+  pack(bundle: Bundle, targets: Choice): Promise<PackedTarget>;
 }
 
 interface PackedBundle {
   readonly labels: Bundle["metadata"]["labels"];
-  readonly targets: Map<BundleTarget, Promise<PackedTarget>>;
+  /** By the positions of the targets. */
+  readonly contents: Map<string, Promise<PackedTarget>>;
 }
 
 /** Packs one content. */
@@ -79,18 +84,20 @@ export function createContentPacker(pack: Pack = packContent): ContentPacker {
   // Objects of a store are replaced, never changed: the spec itself is a key.
   const packed = new WeakMap<Bundle["spec"], PackedBundle>();
   return {
-    pack(bundle, target) {
+    pack(bundle, targets) {
       const { labels } = bundle.metadata;
       const before = packed.get(bundle.spec);
       const ofBundle =
         before !== undefined && isDeepStrictEqual(before.labels, labels)
           ? before
-          : { labels, targets: new Map<BundleTarget, Promise<PackedTarget>>() };
+          : { labels, contents: new Map<string, Promise<PackedTarget>>() };
       packed.set(bundle.spec, ofBundle);
-      const known = ofBundle.targets.get(target);
+      const own = bundle.spec.targets ?? [];
+      const key = targets.map((target) => own.indexOf(target)).join();
+      const known = ofBundle.contents.get(key);
       if (known !== undefined) return known;
-      const fresh = packTarget(bundle, target, pack);
-      ofBundle.targets.set(target, fresh);
+      const fresh = packTargets(bundle, targets, pack);
+      ofBundle.contents.set(key, fresh);
       return fresh;
     },
   };
@@ -107,18 +114,19 @@ export async function matchTargets(
   const targetGroups = groups.map(toTargetGroup);
   const { namespace = "", name } = bundle.metadata;
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const targetOf = async (cluster: Cluster): Promise<BundleTarget | undefined> => {
+  const choices = internChoices(bundle);
+  const choiceOf = async (cluster: Cluster): Promise<Choice> => {
     const find = await targetsFor(toTargetCluster(cluster), targetGroups, slices);
-    return await find(bundle.spec);
+    return choices(await find(bundle.spec));
   };
-  const chosen: (BundleTarget | undefined)[] = [];
+  const chosen: Choice[] = [];
   for (const cluster of present) {
-    chosen.push(isManagedElsewhere(cluster) ? undefined : await targetOf(cluster));
+    chosen.push(isManagedElsewhere(cluster) ? none : await choiceOf(cluster));
     if (slices.isOver) await slices.pause();
   }
   const packed = await packEach(bundle, new Set(chosen), packer);
   const placements = present.flatMap((cluster, index): Placement[] => {
-    const content = packed.get(chosen[index]);
+    const content = packed.get(chosen[index] ?? none);
     if (content === undefined) return [];
     const { deploymentId, referencedObjects, isSuspended } = content;
     return [
@@ -149,19 +157,34 @@ export async function matchTargets(
   };
 }
 
+/** The choice of a cluster that gets nothing. */
+const none: Choice = [];
+
+/** Makes equal choices identical: thousands of clusters have a few of them. */
+function internChoices({ spec }: Bundle): (choice: Choice) => Choice {
+  const positions = new Map((spec.targets ?? []).map((target, index) => [target, index] as const));
+  const known = new Map<string, Choice>();
+  return (choice) => {
+    const key = choice.map((target) => positions.get(target)).join();
+    const same = known.get(key) ?? choice;
+    known.set(key, same);
+    return same;
+  };
+}
+
 async function packEach(
   bundle: Bundle,
-  targets: ReadonlySet<BundleTarget | undefined>,
+  choices: ReadonlySet<Choice>,
   packer: ContentPacker,
-): Promise<ReadonlyMap<BundleTarget | undefined, PackedTarget>> {
-  const packed = new Map<BundleTarget | undefined, PackedTarget>();
-  for (const target of targets)
-    if (target !== undefined) packed.set(target, await packer.pack(bundle, target));
+): Promise<ReadonlyMap<Choice, PackedTarget>> {
+  const packed = new Map<Choice, PackedTarget>();
+  for (const choice of choices)
+    if (choice.length > 0) packed.set(choice, await packer.pack(bundle, choice));
   return packed;
 }
 
-async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Promise<PackedTarget> {
-  const options = mergeOptions(bundle.spec, target);
+async function packTargets(bundle: Bundle, targets: Choice, pack: Pack): Promise<PackedTarget> {
+  const options = targets.reduce<BundleDeploymentOptions>(mergeOptions, bundle.spec);
   const helmOpOptions = bundle.spec.helmOpOptions ?? {};
   const reference = options.helm ?? {};
   const pin = helmOpOptions.pins?.find(
@@ -173,7 +196,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
   if (pin === undefined) {
     throw new AppError(
       hubErrors.PIN_MISSING,
-      `${target.name ? `target ${target.name}` : "a target"} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; retrying when its HelmOp has resolved it and written the Bundle`,
+      `${nameOfTargets(targets)} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; retrying when its HelmOp has resolved it and written the Bundle`,
     );
   }
   const content = buildContent({
@@ -195,6 +218,11 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
       unchecked: describePin(pin),
     }),
   };
+}
+
+function nameOfTargets(targets: Choice): string {
+  const names = targets.flatMap(({ name }) => name || []);
+  return names.length === 0 ? "a target" : `target ${names.join(" with ")}`;
 }
 
 /** The unresolved chart, without anything that could be a secret. */

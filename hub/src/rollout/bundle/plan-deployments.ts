@@ -11,11 +11,10 @@ import {
   reconcileRequestAnnotation,
   resetRequestAnnotation,
 } from "@flotilla/shared/api/names";
-import { keyOf } from "@flotilla/shared/kube/objects";
 import { addUsed, formatUsed, parseUsed } from "@flotilla/shared/referenced";
-import { clusterKeyOf, clusterNamespaceNames, isForCluster } from "../../base/index.ts";
-import { bundleLabels, type DeploymentSigner } from "../../rules/index.ts";
-import type { Placement } from "./place.ts";
+import { isForCluster } from "../../base/index.ts";
+import { bundleLabels, type DeploymentSigner, isLimitReason } from "../../rules/index.ts";
+import { deploymentsByNamespace, existingFor } from "./existing-deployment.ts";
 import type { RolloutStep } from "./plan-rollout.ts";
 
 export interface DeploymentPlan {
@@ -36,9 +35,7 @@ export function planDeployments(
   existing: readonly BundleDeployment[],
   signer: DeploymentSigner,
 ): DeploymentPlan {
-  const byNamespace = new Map(
-    existing.map((deployment) => [deployment.metadata.namespace, deployment]),
-  );
+  const byNamespace = deploymentsByNamespace(existing);
   const common = bundleLabels(bundle);
   const create: BundleDeployment[] = [];
   const replace: BundleDeployment[] = [];
@@ -51,7 +48,7 @@ export function planDeployments(
     byNamespace.delete(current?.metadata.namespace);
     if (current === undefined) {
       // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
-      if (placement.cluster.status?.namespace !== undefined)
+      if (placement.cluster.status?.namespace !== undefined && !isLimitReason(step.hold))
         create.push(signer.signed(newDeployment(bundle, step, common), bundle.metadata.uid));
     } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
     else if (!isForCluster(current, placement.cluster.metadata.uid)) {
@@ -68,19 +65,6 @@ export function planDeployments(
     (deployment) => deployment.metadata.deletionTimestamp === undefined,
   );
   return { create, replace, remove, waiting };
-}
-
-/** A Cluster without a status, which was restored from a backup, may have its deployments under any of its names. */
-function existingFor(
-  { cluster, namespace }: Placement,
-  byNamespace: ReadonlyMap<string | undefined, BundleDeployment>,
-): BundleDeployment | undefined {
-  const current = byNamespace.get(namespace);
-  if (current !== undefined || cluster.status?.namespace !== undefined) return current;
-  const { namespace: workspace = "", name } = cluster.metadata;
-  return clusterNamespaceNames(workspace, name)
-    .map((each) => byNamespace.get(each))
-    .find((each) => each !== undefined && clusterKeyOf(each) === keyOf(cluster));
 }
 
 function newDeployment(bundle: Bundle, step: RolloutStep, common: Labels): BundleDeployment {
@@ -121,21 +105,24 @@ function updated(
   return isOurs ? signer.signed(desired, uid) : desired;
 }
 
-/** What is held is still staged, and not promoted. */
+/** What is held is still staged, and not promoted; where no partition takes the cluster, what is staged stays, too. */
 function specFor(
   bundle: Bundle,
   { placement, hold }: RolloutStep,
   current?: BundleDeployment["spec"],
 ): BundleDeployment["spec"] {
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
+  const isKept = hold === "unassigned" && current !== undefined;
+  const staged = isKept ? current.stagedDeploymentID : placement.deploymentId;
   const promoted = hold === undefined ? placement.deploymentId : (current?.deploymentID ?? "");
   // The content that still runs keeps its referenced objects.
   const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
-  const used = [placement.referencedObjects, outgoing].flatMap((each) => [...parseUsed(each)]);
+  const incoming = isKept ? [] : placement.referencedObjects;
+  const used = [incoming, outgoing].flatMap((each) => [...parseUsed(each)]);
   const referencedObjects = formatUsed(addUsed(used));
   return {
     deploymentID: promoted,
-    stagedDeploymentID: placement.deploymentId,
+    stagedDeploymentID: staged,
     ...(paused && { paused: true }),
     ...(placement.isSuspended && { suspend: true }),
     ...requestOf(bundle),

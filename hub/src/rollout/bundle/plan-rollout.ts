@@ -1,9 +1,8 @@
 /** Which deployments of a Bundle get its content now, and why what is deployed stays in the others. Pure. */
 import type { Bundle } from "@flotilla/shared/api";
+import type { HoldReason } from "../../rules/index.ts";
 import type { Placement } from "./place.ts";
-
-/** Why a deployment keeps what it has, most lasting first: nothing reaches a suspended one, and a paused one still gets what is staged. */
-export type HoldReason = "suspended" | "paused" | "clusterPaused";
+import { pauseOf, type RolloutLimits } from "./rollout-limits.ts";
 
 export interface RolloutStep {
   readonly placement: Placement;
@@ -11,16 +10,14 @@ export interface RolloutStep {
   readonly hold: HoldReason | undefined;
 }
 
-/** A step for each placement, in their order. */
+/** A step for each placement, in their order. `limits`: what the rollout strategy lets through; absent: everything. */
 export function planRollout(
   bundle: Bundle,
   placements: readonly Placement[],
+  limits?: Pick<RolloutLimits, "holds">,
 ): readonly RolloutStep[] {
-  return placements.map((placement) => ({ placement, hold: holdOf(bundle, placement) }));
-}
-
-function holdOf({ spec }: Bundle, { isSuspended, cluster }: Placement): HoldReason | undefined {
-  if (isSuspended) return "suspended";
-  if (spec.paused === true) return "paused";
-  return cluster.spec.paused === true ? "clusterPaused" : undefined;
+  return placements.map((placement) => ({
+    placement,
+    hold: limits === undefined ? pauseOf(bundle, placement) : limits.holds.get(placement),
+  }));
 }

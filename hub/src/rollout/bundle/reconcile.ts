@@ -28,6 +28,7 @@ import {
   isWorthPublishing,
   recordViolation,
   requeueAt,
+  rolloutFields,
 } from "../../rules/index.ts";
 import {
   type Decision,
@@ -44,6 +45,7 @@ import { type ContentPacker, matchTargets } from "./place.ts";
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
 import { planRollout } from "./plan-rollout.ts";
 import type { PrepareBundle } from "./prepare.ts";
+import { type LimitedRollout, type RolloutLimits, rolloutLimits } from "./rollout-limits.ts";
 
 export interface BundleDeps extends DeploymentWriterDeps {
   readonly groups: Store<ClusterGroup>;
@@ -66,6 +68,8 @@ interface Applied extends Omit<Deployed, "version"> {
   readonly isOvertaken: boolean;
   /** What the targets name that does not exist, as sentences. */
   readonly missing: readonly string[];
+  /** What the rollout strategy leaves out, as sentences. */
+  readonly ofRollout: readonly string[];
 }
 
 /** Contents without a digest that a status lists. */
@@ -79,6 +83,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     const bundle = deps.bundles.get(key);
     if (bundle === undefined) {
       deps.access.forget(key);
+      deployments.forget(key);
       deps.refresh(key);
       return done();
     }
@@ -133,7 +138,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       case "deployable": {
         const { spec, remarks, resolution, nextAtMs } = prepared;
         if ((await addFinalizer(finalizer(context.signal), bundle)) === undefined) return done();
-        const { isOvertaken, missing, ...deployed } = await deploy(
+        const { isOvertaken, missing, ofRollout, ...deployed } = await deploy(
           { ...bundle, spec },
           context.signal,
         );
@@ -141,7 +146,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
           accepted: {
             status: "True",
             reason: missing.length > 0 ? targetsMissing : "",
-            message: [...missing, ...remarks].join("; "),
+            message: [...missing, ...ofRollout, ...remarks].join("; "),
           },
           resolution,
           deployed: { ...deployed, version: spec.helm?.version ?? "" },
@@ -155,15 +160,16 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
   /** Creates, replaces and deletes the deployments of a Bundle whose versions are resolved. */
   async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied> {
     const namespace = targetedNamespace(bundle);
+    const groups = deps.groups.byIndex(byNamespace, namespace);
     const { placements, contents, missing } = await matchTargets(
       bundle,
       deps.clusters.byIndex(byNamespace, namespace),
-      deps.groups.byIndex(byNamespace, namespace),
+      groups,
       deps.packer,
     );
     await Promise.all(contents.map((content) => deps.contents.ensure(content)));
-    const rollout = planRollout(bundle, placements);
-    const existing = deployments.existing(bundle);
+    const { existing, limits } = await currentLimits({ bundle, placements, groups }, signal);
+    const rollout = planRollout(bundle, placements, limits);
     const plan = planDeployments(bundle, rollout, existing, deps.deploymentSigner);
     const isOvertaken = await deployments.write(plan, signal);
     const unchecked = contents.flatMap((content) =>
@@ -172,9 +178,23 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     return {
       isOvertaken,
       missing,
+      ofRollout: limits?.remarks ?? [],
       targets: placements.length,
+      rollout: limits && rolloutFields(limits.plan),
       uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
     };
+  }
+
+  /** What is deployed, and what the limits let through. Before anything is promoted under limits the cache has to be current. */
+  async function currentLimits(
+    of: Omit<LimitedRollout, "existing">,
+    signal: AbortSignal,
+  ): Promise<Pick<LimitedRollout, "existing"> & { readonly limits: RolloutLimits | undefined }> {
+    const existing = deployments.existing(of.bundle);
+    const limits = await rolloutLimits({ ...of, existing });
+    return limits?.plan.promotes === true && (await deployments.catchUp(of.bundle, signal))
+      ? await currentLimits(of, signal)
+      : { existing, limits };
   }
 
   /** Suspends and pauses the deployments of a Bundle that exist, and changes nothing else. */

@@ -49,6 +49,8 @@ export function releaseOfHelmOp({ kind = "HelmOp", metadata, spec }: HelmOp): Pl
     labels,
     helmOpOptions: _ignored,
     resources: _resources,
+    // Its targets have no customizations, as in Fleet.
+    targetCustomizationMode: _mode,
     helmSecretName,
     insecureSkipTLSVerify,
     pollingInterval,

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import type { HelmOp } from "@flotilla/shared/api";
 import { test } from "vitest";
 import { aHelmOp } from "../../testing/index.ts";
-import { ignoredLabelRemarks, unknownFieldRemarks, unsupportedFieldRemarks } from "./remarks.ts";
+import {
+  ignoredFieldRemarks,
+  ignoredLabelRemarks,
+  unknownFieldRemarks,
+  unsupportedFieldRemarks,
+} from "./remarks.ts";
 
 /** As the API server returns it, also with invalid types. */
 function unknownIn(spec: object): readonly string[] {
@@ -53,20 +58,30 @@ const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
   ["yaml", { yaml: { overlays: ["a"] } }],
   ["kustomize", { kustomize: { dir: "a" } }],
   ["helm.valuesFiles", { helm: { valuesFiles: ["a.yaml"] } }],
-  ["rolloutStrategy", { rolloutStrategy: { maxNew: 1 } }],
-  ["targetCustomizationMode", { targetCustomizationMode: "AllMatches" }],
 ];
 for (const [field, spec] of used) {
-  test(`reports that ${field} has no effect`, () => {
+  test(`reports that ${field} has no effect on a HelmOp, as in Fleet, and none on a Bundle`, () => {
+    assert.deepEqual(ignoredFieldRemarks(spec), [
+      `spec.${field} has no effect on a HelmOp, as in Fleet`,
+    ]);
     assert.deepEqual(unsupportedFieldRemarks(spec), [
       `spec.${field} has no effect in this version of Flotilla`,
     ]);
   });
 }
 
-test("reports no field that is empty or off", () => {
+test("reports targetCustomizationMode of a HelmOp, which has an effect on Bundles", () => {
+  const spec: HelmOp["spec"] = { targetCustomizationMode: "AllMatches" };
+
+  assert.deepEqual(ignoredFieldRemarks(spec), [
+    "spec.targetCustomizationMode has no effect on a HelmOp, as in Fleet",
+  ]);
+  assert.deepEqual(unsupportedFieldRemarks(spec), []);
+});
+
+test("reports no field that is empty or off, and none that has an effect", () => {
   const spec: HelmOp["spec"] = {
-    rolloutStrategy: {},
+    rolloutStrategy: { maxUnavailable: "10%" },
     targets: [{ clusterName: "a" }],
     targetRestrictions: [{ clusterName: "a" }],
     targetCustomizationMode: "FirstMatch",
@@ -74,17 +89,18 @@ test("reports no field that is empty or off", () => {
     kustomize: { dir: "" },
   };
 
+  assert.deepEqual(ignoredFieldRemarks(spec), []);
   assert.deepEqual(unsupportedFieldRemarks(spec), []);
 });
 
 test("names fields of targets with their target, in one message", () => {
   const spec: HelmOp["spec"] = {
-    rolloutStrategy: { maxUnavailable: "10%" },
+    yaml: { overlays: ["a"] },
     targets: [{}, { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
   };
 
-  assert.deepEqual(unsupportedFieldRemarks(spec), [
-    "spec.rolloutStrategy, spec.targets[1].overwrites have no effect in this version of Flotilla",
+  assert.deepEqual(ignoredFieldRemarks(spec), [
+    "spec.yaml, spec.targets[1].overwrites have no effect on a HelmOp, as in Fleet",
   ]);
 });
 

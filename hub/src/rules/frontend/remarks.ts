@@ -12,16 +12,20 @@ import type { ReleaseSpec } from "./planned-release.ts";
 
 /** All remarks on a HelmOp. */
 export function remarksOn(helmOp: HelmOp): readonly string[] {
-  return [...unknownFieldRemarks(helmOp), ...ineffectiveFieldRemarks(helmOp.spec)];
+  return [
+    ...unknownFieldRemarks(helmOp),
+    ...ignoredLabelRemarks(helmOp.spec),
+    ...ignoredFieldRemarks(helmOp.spec),
+  ];
 }
 
 /** All remarks on a Bundle that was applied by hand. */
 export function remarksOnBundle(bundle: Bundle): readonly string[] {
-  return [...unknownBundleFieldRemarks(bundle), ...ineffectiveFieldRemarks(bundle.spec)];
-}
-
-function ineffectiveFieldRemarks(spec: ReleaseSpec): readonly string[] {
-  return [...ignoredLabelRemarks(spec), ...unsupportedFieldRemarks(spec)];
+  return [
+    ...unknownBundleFieldRemarks(bundle),
+    ...ignoredLabelRemarks(bundle.spec),
+    ...unsupportedFieldRemarks(bundle.spec),
+  ];
 }
 
 /** More are only counted. */
@@ -99,26 +103,32 @@ const optionFields: Readonly<Record<string, IsUsed<BundleDeploymentOptions>>> = 
   "helm.valuesFiles": ({ helm }) => (helm?.valuesFiles ?? []).length > 0,
 };
 
-/** Fields of the spec only. */
-const ownFields: Readonly<Record<string, IsUsed<ReleaseSpec>>> = {
-  rolloutStrategy: ({ rolloutStrategy }) => Object.keys(rolloutStrategy ?? {}).length > 0,
-  targetCustomizationMode: ({ targetCustomizationMode }) =>
-    targetCustomizationMode === "AllMatches",
-};
-
-/** Fields of Fleet that this version keeps and does not implement yet. */
-export function unsupportedFieldRemarks(spec: ReleaseSpec): readonly string[] {
+/** Fields that Fleet ignores in a HelmOp, too: they belong to Bundles that are made from Git. */
+export function ignoredFieldRemarks(spec: ReleaseSpec): readonly string[] {
   const fields = [
+    ...optionsUsed(spec),
+    ...(spec.targetCustomizationMode === "AllMatches" ? ["spec.targetCustomizationMode"] : []),
+  ];
+  return remarkOn(fields, "no effect on a HelmOp, as in Fleet");
+}
+
+/** Fields of Bundles from Git that have an effect in Fleet, and none on charts of a repository. */
+export function unsupportedFieldRemarks(spec: ReleaseSpec): readonly string[] {
+  return remarkOn(optionsUsed(spec), "no effect in this version of Flotilla");
+}
+
+function optionsUsed(spec: ReleaseSpec): readonly string[] {
+  return [
     ...used(optionFields, spec, "spec"),
-    ...used(ownFields, spec, "spec"),
     ...(spec.targets ?? []).flatMap((target, index) =>
       used(optionFields, target, `spec.targets[${index}]`),
     ),
   ];
+}
+
+function remarkOn(fields: readonly string[], what: string): readonly string[] {
   if (fields.length === 0) return [];
-  return [
-    `${fields.join(", ")} ${fields.length === 1 ? "has" : "have"} no effect in this version of Flotilla`,
-  ];
+  return [`${fields.join(", ")} ${fields.length === 1 ? "has" : "have"} ${what}`];
 }
 
 function used<T>(

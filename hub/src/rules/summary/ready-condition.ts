@@ -2,6 +2,7 @@
 import type { Bundle, BundleStatus, BundleSummary } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { ConditionState } from "../frontend/accepted.ts";
+import { rolloutWaitText } from "../rollout/rollout-status.ts";
 import { type OfflineClusters, offlineRemark } from "./offline-clusters.ts";
 import { readyMessage, worstState } from "./summarize.ts";
 
@@ -35,9 +36,15 @@ export function bundleReady(
     };
   }
   const ready = summaryReady(summary, "Cluster");
-  return ready.status === "True"
-    ? { ...ready, message: [...notes, ...offlineRemark(offline)].join("; ") }
-    : ready;
+  if (ready.status === "True")
+    return { ...ready, message: [...notes, ...offlineRemark(offline)].join("; ") };
+  // What a rollout leaves out explains what is pending.
+  if (bundle?.status?.partitions == null) return ready;
+  const waits = rolloutWaitText(bundle.status);
+  return {
+    ...ready,
+    message: [...(waits === undefined ? [] : [waits]), ready.message, ...notes].join("; "),
+  };
 }
 
 export function summaryReady(summary: BundleSummary, kind: "Bundle" | "Cluster"): ConditionState {

@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { explainTarget } from "./explain.ts";
-import type { TargetCriteria, Targeting } from "./match.ts";
+import { type ExplainedTargeting, explainTarget } from "./explain.ts";
 
 const cluster = { name: "paris", labels: { env: "test", region: "eu" } };
 const group = { name: "europe", labels: {}, selector: { matchLabels: { region: "eu" } } };
 
 describe("why a cluster is a target, or is none", () => {
-  type Target = TargetCriteria & { readonly name?: string };
-  const rows: readonly (readonly [string, Targeting<Target>, boolean, string])[] = [
+  const customized = (targets: ExplainedTargeting["targets"]): ExplainedTargeting => ({
+    targets,
+    targetRestrictions: [{ clusterSelector: {} }],
+    targetCustomizationMode: "AllMatches",
+  });
+  const rows: readonly (readonly [string, ExplainedTargeting, boolean, string])[] = [
     ["without targets", {}, false, "it has no targets"],
     [
       "by a label",
@@ -54,6 +57,46 @@ describe("why a cluster is a target, or is none", () => {
       },
       false,
       "no target matches it: target prod has clusterSelector env=prod; target 2 has clusterSelector tier in (a,b); the cluster has env=test, tier=(none)",
+    ],
+    [
+      "with customizations",
+      customized([
+        { clusterName: "paris" },
+        { name: "b", clusterSelector: {} },
+        { clusterSelector: {} },
+      ]),
+      true,
+      "target 3 matches it: clusterSelector {} (every cluster), customized by target 1, target b",
+    ],
+    [
+      "by a customization alone",
+      customized([{ clusterName: "paris" }, { clusterName: "lyon" }]),
+      false,
+      "target 1 matches it, which only customizes what later targets deploy, and none of those matches it",
+    ],
+    [
+      "excluded by doNotDeploy of a customization",
+      customized([{ clusterName: "paris", doNotDeploy: true }, { clusterSelector: {} }]),
+      false,
+      "target 1 matches it, and has doNotDeploy",
+    ],
+    [
+      "that is in a partition",
+      {
+        targets: [{ clusterSelector: {} }],
+        rolloutStrategy: { partitions: [{ clusterName: "lyon" }, { clusterGroup: "europe" }] },
+      },
+      true,
+      "target 1 matches it: clusterSelector {} (every cluster)",
+    ],
+    [
+      "that is in no partition",
+      {
+        targets: [{ clusterSelector: {} }],
+        rolloutStrategy: { partitions: [{ clusterName: "lyon" }] },
+      },
+      true,
+      "target 1 matches it: clusterSelector {} (every cluster); none of rolloutStrategy.partitions takes it, so nothing is deployed there",
     ],
     [
       "by a target without criteria",

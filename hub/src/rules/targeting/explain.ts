@@ -1,13 +1,14 @@
 /** Why a Bundle is deployed to a cluster, or why not, in words. Pure. */
 import type { LabelSelector } from "@flotilla/shared/api";
 import {
+  customizationsOf,
   isGiven,
   matchesAny,
   type TargetCluster,
   type TargetCriteria,
   type TargetGroup,
   type Targeting,
-  targetFor,
+  targetsOf,
 } from "./match.ts";
 
 export interface TargetExplanation {
@@ -19,24 +20,76 @@ interface NamedCriteria extends TargetCriteria {
   readonly name?: string | null | undefined;
 }
 
+/** What an explanation reads of a spec. */
+export interface ExplainedTargeting extends Targeting<NamedCriteria> {
+  readonly rolloutStrategy?:
+    | { readonly partitions?: readonly NamedCriteria[] | null | undefined }
+    | null
+    | undefined;
+}
+
 /** Targets that do not match, in one sentence. */
 const maxExplained = 3;
 
 export function explainTarget(
   cluster: TargetCluster,
-  targeting: Targeting<NamedCriteria>,
+  targeting: ExplainedTargeting,
   groups: readonly TargetGroup[],
 ): TargetExplanation {
   const targets = targeting.targets ?? [];
-  const first = targets.findIndex((target) => matchesAny(cluster, target, groups));
-  const matching = targets[first];
-  if (matching === undefined) return { isTarget: false, why: whyNone(cluster, targets) };
-  const name = nameOfTarget(matching, first);
-  if (matching.doNotDeploy === true)
-    return { isTarget: false, why: `${name} matches it, and has doNotDeploy` };
-  if (targetFor(cluster, targeting, groups) === undefined)
-    return { isTarget: false, why: `${name} matches it, but none of targetRestrictions does` };
-  return { isTarget: true, why: `${name} matches it: ${criteriaText(matching)}` };
+  const chosen = targetsOf(cluster, targeting, groups);
+  if (chosen.length === 0) return { isTarget: false, why: whyNothing(cluster, targeting, groups) };
+  const nameOf = (target: NamedCriteria) => nameOfTarget(target, targets.indexOf(target));
+  const [why, ...customizations] = chosen.map((target, index) =>
+    index === 0 ? `${nameOf(target)} matches it: ${criteriaText(target)}` : nameOf(target),
+  );
+  const customized =
+    customizations.length === 0 ? "" : `, customized by ${customizations.join(", ")}`;
+  return {
+    isTarget: true,
+    why: `${why}${customized}${withoutPartition(cluster, targeting, groups)}`,
+  };
+}
+
+/** A cluster that no listed partition takes is a target all the same, and gets nothing. */
+function withoutPartition(
+  cluster: TargetCluster,
+  { rolloutStrategy }: ExplainedTargeting,
+  groups: readonly TargetGroup[],
+): string {
+  const partitions = rolloutStrategy?.partitions ?? [];
+  const isTaken =
+    partitions.length === 0 || partitions.some((each) => matchesAny(cluster, each, groups));
+  return isTaken
+    ? ""
+    : "; none of rolloutStrategy.partitions takes it, so nothing is deployed there";
+}
+
+function whyNothing(
+  cluster: TargetCluster,
+  targeting: ExplainedTargeting,
+  groups: readonly TargetGroup[],
+): string {
+  const targets = targeting.targets ?? [];
+  const matches = (target: NamedCriteria) => matchesAny(cluster, target, groups);
+  const customizations = customizationsOf(targeting);
+  const ordinary = targets.slice(customizations.length);
+  const first = ordinary.findIndex(matches);
+  const matching = ordinary[first];
+  if (matching === undefined) {
+    const custom = customizations.findIndex(matches);
+    const found = customizations[custom];
+    return found === undefined
+      ? whyNone(cluster, targets)
+      : `${nameOfTarget(found, custom)} matches it, which only customizes what later targets deploy, and none of those matches it`;
+  }
+  const refusing = customizations.findIndex((each) => each.doNotDeploy === true && matches(each));
+  const refused = customizations[refusing];
+  const name = nameOfTarget(matching, customizations.length + first);
+  if (matching.doNotDeploy === true) return `${name} matches it, and has doNotDeploy`;
+  return refused === undefined
+    ? `${name} matches it, but none of targetRestrictions does`
+    : `${nameOfTarget(refused, refusing)} matches it, and has doNotDeploy`;
 }
 
 function whyNone(cluster: TargetCluster, targets: readonly NamedCriteria[]): string {

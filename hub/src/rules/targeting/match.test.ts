@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
-import { test } from "vitest";
-import { type TargetCluster, type TargetCriteria, type TargetGroup, targetFor } from "./match.ts";
+import { describe, test } from "vitest";
+import {
+  customizationsOf,
+  type TargetCluster,
+  type TargetCriteria,
+  type TargetGroup,
+  targetsOf,
+} from "./match.ts";
 
 // A CRD of Fleet accepts any operator.
 const unknownOperator = "Like" as "In";
@@ -83,31 +89,31 @@ const cases: readonly (readonly [what: string, target: TargetCriteria, matches: 
 
 for (const [what, target, matches] of cases) {
   test(`a target with ${what} ${matches ? "matches" : "does not match"} the cluster`, () => {
-    assert.equal(targetFor(cluster, { targets: [target] }, groups) === target, matches);
+    assert.deepEqual(targetsOf(cluster, { targets: [target] }, groups), matches ? [target] : []);
   });
 }
 
 test("the first target that matches is used", () => {
   const first = { clusterSelector: {}, note: 1 };
 
-  assert.equal(
-    targetFor(
+  assert.deepEqual(
+    targetsOf(
       cluster,
       { targets: [{ clusterName: "rome", note: 0 }, first, { clusterName: "paris", note: 2 }] },
       groups,
     ),
-    first,
+    [first],
   );
 });
 
 test("a cluster whose first matching target has doNotDeploy gets nothing from later targets", () => {
-  assert.equal(
-    targetFor(
+  assert.deepEqual(
+    targetsOf(
       cluster,
       { targets: [{ clusterGroup: "prod", doNotDeploy: true }, { clusterSelector: {} }] },
       groups,
     ),
-    undefined,
+    [],
   );
 });
 
@@ -160,9 +166,9 @@ const restricted: readonly (readonly [
 ];
 for (const [what, targetRestrictions, targets, index] of restricted) {
   test(`with ${what} the cluster gets ${index === undefined ? "nothing" : "the first target"}`, () => {
-    const expected = index === undefined ? undefined : targets[index];
+    const expected = index === undefined ? [] : [targets[index]];
 
-    assert.equal(targetFor(cluster, { targets, targetRestrictions }, groups), expected);
+    assert.deepEqual(targetsOf(cluster, { targets, targetRestrictions }, groups), expected);
   });
 }
 
@@ -170,9 +176,90 @@ test("a cluster without groups is not restricted by them", () => {
   const alone: TargetCluster = { name: "oslo", labels: {} };
   const targets = [all];
 
-  assert.equal(targetFor(alone, { targets, targetRestrictions: [all] }, groups), all);
-  assert.equal(
-    targetFor(alone, { targets, targetRestrictions: [{ clusterGroup: "prod" }] }, groups),
-    undefined,
+  assert.deepEqual(targetsOf(alone, { targets, targetRestrictions: [all] }, groups), [all]);
+  assert.deepEqual(
+    targetsOf(alone, { targets, targetRestrictions: [{ clusterGroup: "prod" }] }, groups),
+    [],
   );
+});
+
+describe("the targets that a cluster gets with targetCustomizationMode", () => {
+  interface Named extends TargetCriteria {
+    readonly name: string;
+  }
+  const a: Named = { name: "A", clusterSelector: { matchLabels: { env: "prod" } } };
+  const b: Named = { name: "B", clusterName: "c1" };
+  const c: Named = { name: "C", clusterSelector: {} };
+  const c1: TargetCriteria = { clusterName: "c1" };
+  const no = { doNotDeploy: true };
+  const rows: readonly (readonly [
+    what: string,
+    cluster: readonly [name: string, env: string],
+    targets: readonly Named[],
+    restrictions: readonly TargetCriteria[],
+    firstMatch: string,
+    allMatches: string,
+  ])[] = [
+    ["c1, env=prod", ["c1", "prod"], [a, b, c], [all], "A", "C A B"],
+    ["c1, env=test", ["c1", "test"], [a, b, c], [all], "B", "C B"],
+    ["c2, env=prod", ["c2", "prod"], [a, b, c], [all], "A", "C A"],
+    ["c2, env=test", ["c2", "test"], [a, b, c], [all], "C", "C"],
+    ["c1, env=prod; B has doNotDeploy", ["c1", "prod"], [a, { ...b, ...no }, c], [all], "A", ""],
+    ["c1, env=prod; A has doNotDeploy", ["c1", "prod"], [{ ...a, ...no }, b, c], [all], "", ""],
+    ["c2, env=test; C has doNotDeploy", ["c2", "test"], [a, b, { ...c, ...no }], [all], "", ""],
+    [
+      "c2, env=test; restriction and C are clusterName c1",
+      ["c2", "test"],
+      [a, b, { ...c1, name: "C" }],
+      [c1],
+      "",
+      "",
+    ],
+    [
+      "c2, env=prod; restriction and C are clusterName c1: a customization alone is no target",
+      ["c2", "prod"],
+      [a, b, { ...c1, name: "C" }],
+      [c1],
+      "",
+      "",
+    ],
+    ["c1, env=prod; no restrictions", ["c1", "prod"], [a, b, c], [], "A", "A"],
+    ["c1, env=prod; three restrictions", ["c1", "prod"], [a, b, c], [all, all, all], "A", "A"],
+  ];
+  for (const [what, [name, env], targets, targetRestrictions, first, every] of rows)
+    test(what, () => {
+      const of: TargetCluster = { name, labels: { env } };
+      const namesWith = (targetCustomizationMode: "FirstMatch" | "AllMatches") =>
+        targetsOf(of, { targets, targetRestrictions, targetCustomizationMode }, [])
+          .map((target) => target.name)
+          .join(" ");
+
+      assert.equal(namesWith("FirstMatch"), first);
+      assert.equal(namesWith("AllMatches"), every);
+    });
+
+  test("are ordinary ones by the same group as a restriction only", () => {
+    const targeting = {
+      targets: [all, { clusterGroup: "europe" }],
+      targetRestrictions: [{ clusterGroup: "prod" }],
+      targetCustomizationMode: "FirstMatch" as const,
+    };
+
+    assert.deepEqual(targetsOf(cluster, targeting, groups), []);
+    assert.deepEqual(
+      targetsOf(
+        cluster,
+        { ...targeting, targetRestrictions: [{ clusterGroup: "europe" }] },
+        groups,
+      ),
+      [all],
+    );
+  });
+
+  test("are found as before without a mode", () => {
+    const targeting = { targets: [a, c], targetRestrictions: [all] };
+
+    assert.deepEqual(customizationsOf(targeting), []);
+    assert.deepEqual(targetsOf({ name: "c1", labels: { env: "prod" } }, targeting, []), [a]);
+  });
 });

@@ -43,17 +43,19 @@ export interface Targeting<T extends TargetCriteria = TargetCriteria> {
   readonly targets?: readonly T[] | null | undefined;
   /** An allow list: absent and empty allow every cluster. */
   readonly targetRestrictions?: readonly TargetCriteria[] | null | undefined;
+  /** Where it is set, the targets before the last ones, of which there are as many as restrictions, are customizations. */
+  readonly targetCustomizationMode?: "FirstMatch" | "AllMatches" | undefined;
 }
 
 /**
- * The first target that matches a cluster, or undefined where it gets nothing (no match, `doNotDeploy`, or not allowed by
- * the restrictions).
+ * The targets whose options a cluster gets, in the order in which they are merged: the first target that matches it, and with
+ * `AllMatches` the customizations that do. None: it gets nothing (no match, `doNotDeploy`, or not allowed by the restrictions).
  */
-export function targetFor<T extends TargetCriteria>(
+export function targetsOf<T extends TargetCriteria>(
   cluster: TargetCluster,
   targeting: Targeting<T>,
   groups: readonly TargetGroup[],
-): T | undefined {
+): readonly T[] {
   return atOnce(targetSteps(cluster, targeting, atOnce(membershipSteps(cluster, groups))));
 }
 
@@ -65,7 +67,7 @@ export async function targetsFor(
   cluster: TargetCluster,
   groups: readonly TargetGroup[],
   slices: TimeSlices,
-): Promise<<T extends TargetCriteria>(targeting: Targeting<T>) => Promise<T | undefined>> {
+): Promise<<T extends TargetCriteria>(targeting: Targeting<T>) => Promise<readonly T[]>> {
   const memberships = await withPauses(membershipSteps(cluster, groups), slices);
   return (targeting) => withPauses(targetSteps(cluster, targeting, memberships), slices);
 }
@@ -93,24 +95,76 @@ async function withPauses<R>(steps: Steps<R>, slices: TimeSlices): Promise<R> {
 
 function* targetSteps<T extends TargetCriteria>(
   cluster: TargetCluster,
-  { targets, targetRestrictions }: Targeting<T>,
+  targeting: Targeting<T>,
   memberships: readonly Membership[],
-): Steps<T | undefined> {
-  const candidates = targets ?? [];
+): Steps<readonly T[]> {
+  const candidates = targeting.targets ?? [];
+  const customizations = customizationsOf(targeting);
+  if (customizations.length > 0)
+    return yield* customizedSteps({ cluster, targeting, customizations, memberships });
   const target = yield* firstMatch(cluster, candidates, memberships);
-  if (target === undefined || target.doNotDeploy === true) return undefined;
-  const restrictions = targetRestrictions ?? [];
-  if (restrictions.length === 0) return target;
+  if (target === undefined || target.doNotDeploy === true) return [];
+  const restrictions = targeting.targetRestrictions ?? [];
+  if (restrictions.length === 0) return [target];
   // As in Fleet: a restriction and a target must match by the same group, and the target need not be the first that matches.
   const matching = [restrictions, candidates].map((all) =>
     all.filter((criteria) => matchesCluster(cluster, criteria)),
   );
   for (const group of memberships) {
     if (matching.every((all) => all.some((criteria) => matchesGroup(group, criteria))))
-      return target;
+      return [target];
     yield;
   }
-  return undefined;
+  return [];
+}
+
+/**
+ * The targets that change options for clusters which other targets match: with a mode and restrictions all before the last ones,
+ * of which there are as many as restrictions.
+ */
+export function customizationsOf<T extends TargetCriteria>({
+  targets,
+  targetRestrictions,
+  targetCustomizationMode,
+}: Targeting<T>): readonly T[] {
+  const restrictions = targetRestrictions?.length ?? 0;
+  if (targetCustomizationMode === undefined || restrictions === 0) return [];
+  return (targets ?? []).slice(0, -restrictions);
+}
+
+interface Customized<T extends TargetCriteria> {
+  readonly cluster: TargetCluster;
+  readonly targeting: Targeting<T>;
+  readonly customizations: readonly T[];
+  readonly memberships: readonly Membership[];
+}
+
+/** A cluster needs an ordinary target, which matches it together with a restriction; a customization alone is no target. */
+function* customizedSteps<T extends TargetCriteria>({
+  cluster,
+  targeting,
+  customizations,
+  memberships,
+}: Customized<T>): Steps<readonly T[]> {
+  const restrictions = (targeting.targetRestrictions ?? []).filter((criteria) =>
+    matchesCluster(cluster, criteria),
+  );
+  const allowed = memberships.filter((group) =>
+    restrictions.some((criteria) => matchesGroup(group, criteria)),
+  );
+  yield;
+  const own = (targeting.targets ?? []).slice(customizations.length);
+  const target = yield* firstMatch(cluster, own, allowed);
+  if (target === undefined || target.doNotDeploy === true) return [];
+  if (targeting.targetCustomizationMode === "FirstMatch") {
+    const first = (yield* firstMatch(cluster, customizations, memberships)) ?? target;
+    return first.doNotDeploy === true ? [] : [first];
+  }
+  const matching: T[] = [];
+  for (const customization of customizations)
+    if ((yield* firstMatch(cluster, [customization], memberships)) !== undefined)
+      matching.push(customization);
+  return matching.some(({ doNotDeploy }) => doNotDeploy === true) ? [] : [target, ...matching];
 }
 
 function* firstMatch<T extends TargetCriteria>(

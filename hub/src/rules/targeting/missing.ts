@@ -79,7 +79,7 @@ async function isRestrictedToNone(search: Search): Promise<boolean> {
   const { targets } = targeting;
   return await someCluster(search, async (cluster) => {
     const targetOf = await targetsFor(cluster, groups, slices);
-    return (await targetOf({ targets })) !== undefined;
+    return (await targetOf({ targets })).length > 0;
   });
 }
 

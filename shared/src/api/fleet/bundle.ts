@@ -71,7 +71,7 @@ export const bundleSpecFields = {
   ),
   targetCustomizationMode: described(
     z.enum(["FirstMatch", "AllMatches"]).optional(),
-    "Internal to Fleet: how many of the customizations of a Git repository apply to a cluster.",
+    "How many of the customizations apply to a cluster: the targets before the last ones, of which there are as many as restrictions. Without `targetRestrictions`, and on a HelmOp, it has no effect.",
     { "x-default-text": "FirstMatch" },
   ),
   rolloutStrategy: described(

@@ -1,0 +1,6 @@
+export {
+  fleetOf,
+  type SimulatedCluster,
+  type SimulatedRollout,
+  simulateRollout,
+} from "./simulated-rollout.ts";
