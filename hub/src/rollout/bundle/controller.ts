@@ -192,9 +192,7 @@ function isProgressChange({ before, after }: Change<BundleDeployment>): boolean 
 
 /** Predicate: an agent connected, or is not connected any more. */
 function isConnectionChange({ before, after }: Change<Cluster>): boolean {
-  return (
-    before !== undefined && after !== undefined && presenceOf(before) !== presenceOf(after)
-  );
+  return before !== undefined && after !== undefined && presenceOf(before) !== presenceOf(after);
 }
 
 /** Predicate: somebody has removed the signature of a deployment, or written another one. */

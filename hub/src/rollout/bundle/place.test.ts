@@ -161,7 +161,9 @@ describe("placement of a Bundle", () => {
 
     const values = new Map(
       await Promise.all(
-        contents.map(async (each) => [each.deploymentId, (await unpackContent(each)).values] as const),
+        contents.map(
+          async (each) => [each.deploymentId, (await unpackContent(each)).values] as const,
+        ),
       ),
     );
     assert.deepEqual(
