@@ -96,6 +96,15 @@ function start(count: number) {
     return findCondition(object?.status?.conditions, type)?.message ?? "";
   };
 
+  /** Time passes until nothing was written twice in a row: work in slices ends later on a busy machine. */
+  async function untilQuiet(ms: number): Promise<void> {
+    for (let quiet = 0; quiet < 2; ) {
+      const before = rest.writes.length;
+      await leader.pass(ms);
+      quiet = rest.writes.length === before ? quiet + 1 : 0;
+    }
+  }
+
   for (let index = 0; index < count; index += 1) join();
   return {
     leader,
@@ -109,9 +118,9 @@ function start(count: number) {
     bundle,
     message,
     names: () => Array.from({ length: joined }, (_, index) => `c${index}`),
-    settle: () => leader.pass(settleMs),
+    settle: () => untilQuiet(settleMs),
     /** Everything is reconciled, and statuses may not be written yet. */
-    reconciled: () => leader.pass(reconcileMs),
+    reconciled: () => untilQuiet(reconcileMs),
   };
 }
 
@@ -285,6 +294,6 @@ test("no history of a fleet exceeds its limit, whoever leads, and each ends with
       for (const { spec } of all) assert.equal(spec.deploymentID, spec.stagedDeploymentID);
       await fleet.leader.stop();
     }),
-    { numRuns: 10, endOnFailure: true },
+    { numRuns: 6, endOnFailure: true },
   );
 });
