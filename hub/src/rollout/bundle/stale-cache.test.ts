@@ -10,6 +10,7 @@ import {
   type ClusterGroup,
   clusters,
 } from "@flotilla/shared/api";
+import { createSemaphore } from "@flotilla/shared/concurrency";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { createFakeClock } from "@flotilla/shared/time/testing";
@@ -75,6 +76,7 @@ function setUp() {
           published = decided;
         },
       },
+      deploymentWrites: createSemaphore(2),
       onWritten: () => undefined,
       refresh: () => undefined,
       events: { record: () => undefined, flush: () => Promise.resolve() },
