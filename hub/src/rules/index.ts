@@ -117,7 +117,6 @@ export {
   isStrategy,
   listedMembers,
   partitionsOf,
-  type RolloutStrategy,
 } from "./rollout/partitions.ts";
 export {
   isLimiting,

@@ -4,6 +4,9 @@ import { type CountOrShare, limitOf, limitProblem } from "./limit.ts";
 
 const invalid = undefined;
 
+const textOf = (value: CountOrShare): string =>
+  value === undefined ? "unset" : JSON.stringify(value);
+
 describe("a limit of clusters, by default all", () => {
   const rows: readonly (readonly [
     count: number,
@@ -44,7 +47,7 @@ describe("a limit of clusters, by default all", () => {
     [0, "abc", invalid],
   ];
   for (const [count, value, limit] of rows)
-    test(`${JSON.stringify(value) ?? "unset"} of ${count} is ${limit ?? "invalid"}`, () => {
+    test(`${textOf(value)} of ${count} is ${limit ?? "invalid"}`, () => {
       assert.equal(limitOf(value, count, "100%"), limit);
     });
 });
@@ -60,7 +63,7 @@ describe("a limit of partitions, by default none", () => {
     [1, "0%", 1],
   ];
   for (const [count, value, limit] of rows)
-    test(`${JSON.stringify(value) ?? "unset"} of ${count} is ${limit}`, () => {
+    test(`${textOf(value)} of ${count} is ${limit}`, () => {
       assert.equal(limitOf(value, count, 0), limit);
     });
 });
