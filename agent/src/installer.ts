@@ -39,10 +39,10 @@ import {
 import { type AnswerRequest, createAnswers } from "./link/index.ts";
 import {
   createDiscovery,
-  createDriftTracker,
   createFetchedSources,
-  createReadinessTracker,
+  DriftTracker,
   type Outbox,
+  ReadinessTracker,
 } from "./observe/index.ts";
 import { createDeployer, createEngine, takeOver } from "./release/index.ts";
 import {
@@ -114,8 +114,8 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const clusterInfo = createClusterInfoStore({ secrets, log });
   const { documents, inventory, attempts, requests } = createInventory({ rest, log });
   const releases = createReleases({ rest, inventory, isPerAccount, clock, log });
-  const readiness = createReadinessTracker({ rest, log, clock });
-  const drift = createDriftTracker({ readiness, clock, log });
+  const readiness = new ReadinessTracker({ rest, log, clock });
+  const drift = new DriftTracker({ readiness, clock, log });
   const clients = createImpersonatedClients({
     connection: rest,
     namespaces: impersonationNamespaces,

@@ -1,7 +1,8 @@
 export { deleteObject } from "./drift/delete-object.ts";
 export { changedFields, type DriftText, describeDrift } from "./drift/describe-drift.ts";
 export { desiredObject } from "./drift/desired-object.ts";
-export { createDriftTracker, type DriftInput, type DriftTracker } from "./drift/drift-tracker.ts";
+export { DriftTracker } from "./drift/drift-tracker.ts";
+export type { DriftInput } from "./drift/followed-release.ts";
 export { checkCreation, isKept, propagationOf } from "./drift/recreation.ts";
 export { builtInKind } from "./readiness/built-in-kinds.ts";
 export { createDiscovery } from "./readiness/discovery.ts";
@@ -11,7 +12,7 @@ export { toWorkload } from "./readiness/pods/index.ts";
 export type { Readiness } from "./readiness/readiness.ts";
 export type { SharedObject } from "./readiness/shared-objects.ts";
 export { onlyMetadata } from "./readiness/slim-object.ts";
-export { createReadinessTracker, type ReadinessTracker } from "./readiness/tracker.ts";
+export { ReadinessTracker } from "./readiness/tracker.ts";
 export { composeStates, type ReportedRelease } from "./report/compose-states.ts";
 export {
   type DeploymentResult,

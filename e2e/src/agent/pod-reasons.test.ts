@@ -3,7 +3,7 @@
  * conditions of custom resources. No kubelet runs here: the tests write its statuses to pods that no scheduler places.
  */
 import assert from "node:assert/strict";
-import { createReadinessTracker } from "@flotilla/agent/observe";
+import { ReadinessTracker } from "@flotilla/agent/observe";
 import type { HelmOp } from "@flotilla/shared/api";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { deployments, type KubeObject, type Resource } from "@flotilla/shared/kube/objects";
@@ -218,7 +218,7 @@ test("an account that may not list pods gets that remark beside what the workloa
   });
   const config = await loadKubeconfig({ path: cluster.plane.kubeconfig });
   const rest = connectKube({ ...config, impersonate: { user, groups: [] } });
-  const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
+  const tracker = new ReadinessTracker({ rest, clock, log: silentLog() });
   const stop = new AbortController();
   const running = tracker.run(stop.signal);
   t.onTestFinished(async () => {

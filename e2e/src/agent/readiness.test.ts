@@ -1,7 +1,7 @@
 /** How the agent tracks the readiness of releases, on a real control plane whose workloads run. */
 import assert from "node:assert/strict";
 import type { OwnedObject } from "@flotilla/agent/helm";
-import { createReadinessTracker, type Readiness } from "@flotilla/agent/observe";
+import { type Readiness, ReadinessTracker } from "@flotilla/agent/observe";
 import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
 import {
   configMaps,
@@ -21,7 +21,7 @@ const namespace = "apps";
 const plane = await leaseControlPlane("cluster");
 const config = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(config);
-const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
+const tracker = new ReadinessTracker({ rest, clock, log: silentLog() });
 const as = (rest: KubeRest) => ({ subject: "the agent", rest, isPerNamespace: false });
 const client = as(rest);
 const ending = new AbortController();
@@ -163,7 +163,7 @@ test("a release is ready when its last object exists, and another release is not
 test("a kind that the agent may not list is reported with the message of the server, until it may", async (t) => {
   const user = "restricted";
   const restricted = connectKube({ ...config, impersonate: { user, groups: [] } });
-  const own = createReadinessTracker({ rest: restricted, clock, log: silentLog() });
+  const own = new ReadinessTracker({ rest: restricted, clock, log: silentLog() });
   const stop = new AbortController();
   const runs = own.run(stop.signal);
   t.onTestFinished(async () => {

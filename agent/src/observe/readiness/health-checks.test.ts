@@ -3,7 +3,7 @@ import type { HealthCheck } from "@flotilla/shared/content";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { createHealthChecks } from "./health-checks.ts";
+import { HealthChecks } from "./health-checks.ts";
 import { wholeObject } from "./slim-object.ts";
 import { startTracker, thing, things, thingsDiscovery } from "./testing/index.ts";
 
@@ -51,14 +51,14 @@ describe("the status of an object with expressions", () => {
   ];
   for (const [what, object, expected] of cases)
     test(what, () => {
-      const status = createHealthChecks([byPhase], createFakeClock()).statusOf(things, object);
+      const status = new HealthChecks([byPhase], createFakeClock()).statusOf(things, object);
 
       assert.ok(status);
       assert.equal(`${status.kind}: ${"message" in status ? status.message : ""}`, expected);
     });
 
   test("is decided by an entry for the kind before one for the group, and by none of other groups", () => {
-    const checks = createHealthChecks(
+    const checks = new HealthChecks(
       [
         { group: "example.com", current: "false" },
         { group: "example.com", kind: "Thing", current: "true" },
@@ -79,7 +79,7 @@ describe("the status of an object with expressions", () => {
     const deleted = thingWith({ phase: "Running" }, { deletionTimestamp: "2026-01-01T00:00:00Z" });
 
     assert.equal(
-      createHealthChecks([byPhase], createFakeClock()).statusOf(things, deleted),
+      new HealthChecks([byPhase], createFakeClock()).statusOf(things, deleted),
       undefined,
     );
   });
@@ -89,7 +89,7 @@ describe("the status of an object with expressions", () => {
     const current = "status.list.all(a, status.list.all(b, a + b >= 0))";
 
     assert.deepEqual(
-      createHealthChecks([{ group: "example.com", current }], createFakeClock()).statusOf(
+      new HealthChecks([{ group: "example.com", current }], createFakeClock()).statusOf(
         things,
         thingWith({ list }),
       ),
@@ -104,7 +104,7 @@ describe("the status of an object with expressions", () => {
     const clock = createFakeClock();
     const list = Array.from({ length: 1_000 }, (_, index) => index);
     const current = "status.list.all(a, status.list.all(b, a + b >= 0))";
-    const checks = createHealthChecks([{ group: "example.com", current }], clock);
+    const checks = new HealthChecks([{ group: "example.com", current }], clock);
     const objects = Array.from({ length: 12 }, () => thingWith({ list }));
     const messages = () =>
       objects.map((object) => {
@@ -125,7 +125,7 @@ test("compiling expressions uses the steps of a second, too, one expression at a
   const clock = createFakeClock();
   const current = `status.done || '${"x".repeat(4_000)}' == ''`;
   const kinds = Array.from({ length: 30 }, (_, at) => `Thing${at}`);
-  const checks = createHealthChecks(
+  const checks = new HealthChecks(
     kinds.map((kind) => ({ group: "example.com", kind, inProgress: "false", current })),
     clock,
   );

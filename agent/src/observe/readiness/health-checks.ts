@@ -12,15 +12,6 @@ import { current, fieldsOf, inProgress, type ObjectStatus } from "./rules/index.
 
 type Kind = Pick<Resource<KubeObject>, "group" | "version" | "kind">;
 
-export interface HealthChecks {
-  /** Whether expressions decide about this kind. */
-  has(kind: Pick<Kind, "group" | "kind">): boolean;
-  /** Undefined: the rules for the kind apply. An object is evaluated once. */
-  statusOf(kind: Kind, object: KubeObject): ObjectStatus | undefined;
-  /** The time at which objects can be evaluated that were not since the last call, ms since 1970; undefined: all were. */
-  takeDeferral(): number | undefined;
-}
-
 /** For all expressions of a release in each second, compiling them included: about 7 % of a CPU. */
 const stepsPerWindow = 1_000_000;
 const windowMs = 1_000;
@@ -31,21 +22,58 @@ const expressions = ["inProgress", "failed", "current"] as const;
 type ExpressionField = (typeof expressions)[number];
 
 /** A release with many objects, or with objects that change all the time, does not keep the agent busy: the rest waits a second. */
-export function createHealthChecks(
-  checks: readonly HealthCheck[],
-  clock: Pick<Clock, "now">,
-): HealthChecks {
-  const allowance: Allowance = { steps: stepsPerWindow };
-  let windowEndsAt = clock.now() + windowMs;
-  let hasDeferred = false;
-
-  const compiled = new Map<HealthCheck, Map<ExpressionField, Compiled>>();
+export class HealthChecks {
+  readonly #checks: readonly HealthCheck[];
+  readonly #clock: Pick<Clock, "now">;
+  readonly #allowance: Allowance = { steps: stepsPerWindow };
+  readonly #compiled = new Map<HealthCheck, Map<ExpressionField, Compiled>>();
   /** Objects of a cache are never changed in place. */
-  const statuses = new WeakMap<KubeObject, ObjectStatus>();
+  readonly #statuses = new WeakMap<KubeObject, ObjectStatus>();
+  #windowEndsAt: number;
+  #hasDeferred = false;
+
+  constructor(checks: readonly HealthCheck[], clock: Pick<Clock, "now">) {
+    this.#checks = checks;
+    this.#clock = clock;
+    this.#windowEndsAt = clock.now() + windowMs;
+  }
+
+  /** Whether expressions decide about this kind. */
+  has(kind: Pick<Kind, "group" | "kind">): boolean {
+    return this.#checkOf(kind) !== undefined;
+  }
+
+  /** Undefined: the rules for the kind apply. An object is evaluated once. */
+  statusOf(kind: Kind, object: KubeObject): ObjectStatus | undefined {
+    const check = this.#checkOf(kind);
+    if (check === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+    const known = this.#statuses.get(object);
+    if (known !== undefined) return known;
+    this.#refill();
+    const status = evaluate(check, {
+      kind,
+      object,
+      allowance: this.#allowance,
+      compiledOf: (...expression) => this.#compiledOf(...expression),
+    });
+    if (status === undefined) {
+      this.#hasDeferred = true;
+      return inProgress("its health checks are evaluated within seconds");
+    }
+    this.#statuses.set(object, status);
+    return status;
+  }
+
+  /** The time at which objects can be evaluated that were not since the last call, ms since 1970; undefined: all were. */
+  takeDeferral(): number | undefined {
+    const until = this.#hasDeferred ? this.#windowEndsAt : undefined;
+    this.#hasDeferred = false;
+    return until;
+  }
 
   /** An entry for the kind takes precedence over one for its whole group. */
-  function checkOf({ group, kind }: Pick<Kind, "group" | "kind">): HealthCheck | undefined {
-    const ofGroup = checks.filter((check) => check.group === group);
+  #checkOf({ group, kind }: Pick<Kind, "group" | "kind">): HealthCheck | undefined {
+    const ofGroup = this.#checks.filter((check) => check.group === group);
     return (
       ofGroup.find((check) => check.kind === kind) ??
       ofGroup.find((check) => check.kind === undefined)
@@ -53,51 +81,24 @@ export function createHealthChecks(
   }
 
   /** One expression, compiled when it is first evaluated. Undefined: not yet. */
-  function compiledOf(
-    check: HealthCheck,
-    field: ExpressionField,
-    source: string,
-  ): Compiled | undefined {
-    const fields = compiled.get(check) ?? new Map<ExpressionField, Compiled>();
-    compiled.set(check, fields);
+  #compiledOf(check: HealthCheck, field: ExpressionField, source: string): Compiled | undefined {
+    const fields = this.#compiled.get(check) ?? new Map<ExpressionField, Compiled>();
+    this.#compiled.set(check, fields);
     const known = fields.get(field);
     if (known !== undefined) return known;
-    if (allowance.steps <= 0) return undefined;
-    allowance.steps -= Buffer.byteLength(source) * stepsPerSourceByte;
+    if (this.#allowance.steps <= 0) return undefined;
+    this.#allowance.steps -= Buffer.byteLength(source) * stepsPerSourceByte;
     const fresh = compileCel(source);
     fields.set(field, fresh);
     return fresh;
   }
 
-  function refill(): void {
-    const now = clock.now();
-    if (now < windowEndsAt) return;
-    windowEndsAt = now + windowMs;
-    allowance.steps = stepsPerWindow;
+  #refill(): void {
+    const now = this.#clock.now();
+    if (now < this.#windowEndsAt) return;
+    this.#windowEndsAt = now + windowMs;
+    this.#allowance.steps = stepsPerWindow;
   }
-
-  return {
-    has: (kind) => checkOf(kind) !== undefined,
-    statusOf(kind, object) {
-      const check = checkOf(kind);
-      if (check === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
-      const known = statuses.get(object);
-      if (known !== undefined) return known;
-      refill();
-      const status = evaluate(check, { kind, object, allowance, compiledOf });
-      if (status === undefined) {
-        hasDeferred = true;
-        return inProgress("its health checks are evaluated within seconds");
-      }
-      statuses.set(object, status);
-      return status;
-    },
-    takeDeferral() {
-      const until = hasDeferred ? windowEndsAt : undefined;
-      hasDeferred = false;
-      return until;
-    },
-  };
 }
 
 interface Evaluation {

@@ -8,7 +8,7 @@ import type { TestContext } from "vitest";
 import type { OwnedObject } from "../../../helm/record/manifest.ts";
 import { builtInKind } from "../built-in-kinds.ts";
 import type { Readiness } from "../readiness.ts";
-import { createReadinessTracker } from "../tracker.ts";
+import { ReadinessTracker } from "../tracker.ts";
 
 export const config: OwnedObject = { apiVersion: "v1", kind: "ConfigMap", name: "config" };
 export const pod: OwnedObject = { apiVersion: "v1", kind: "Pod", name: "pod" };
@@ -43,7 +43,7 @@ export const thingsDiscovery = JSON.stringify({
 export function startTracker(t: TestContext) {
   const rest = createMemoryApiServer();
   const clock = createFakeClock();
-  const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
+  const tracker = new ReadinessTracker({ rest, clock, log: silentLog() });
   const checks = new Set<() => void>();
   const reported: string[] = [];
   tracker.onChange((name) => {
@@ -74,13 +74,19 @@ export function startTracker(t: TestContext) {
     rest,
     clock,
     tracker: {
-      ...tracker,
       track: (name: string, objects: readonly OwnedObject[], namespace: string) =>
         tracker.track(name, objects, { namespace, client }),
+      forget: (name: string) => tracker.forget(name),
+      readinessOf: (name: string) => tracker.readinessOf(name),
+      sharedObjectsOf: (name: string) => tracker.sharedObjectsOf(name),
+      objectsOf: (name: string) => tracker.objectsOf(name),
+      onChange: (listener: (name: string) => void) => tracker.onChange(listener),
+      onContentChange: (listener: (name: string, object: OwnedObject) => void) =>
+        tracker.onContentChange(listener),
     },
     reported,
     readiness,
     /** With the agent's tracker, but as an account. */
-    trackAs: tracker.track,
+    trackAs: (...args: Parameters<ReadinessTracker["track"]>) => tracker.track(...args),
   };
 }
