@@ -69,7 +69,7 @@ async function load(
   signal: AbortSignal,
 ): Promise<LoadedDashboard> {
   const { caches, flux, rest, clock, log } = parts;
-  const [{ createAsUser, createDashboard }, { createFleetDetails, createFleetView, shownPart }] =
+  const [{ createAsUser, createDashboard }, { FleetDetails, FleetView, shownPart }] =
     await Promise.all([
       import("./console/dashboard/index.ts"),
       import("./console/fleetview/index.ts"),
@@ -101,8 +101,8 @@ async function load(
     oidc,
     asUser: createAsUser(parts),
     namespace: hubNamespace,
-    view: createFleetView(shown),
-    details: createFleetDetails({ ...shown, version: buildVersion }),
+    view: new FleetView(shown),
+    details: new FleetDetails({ ...shown, version: buildVersion }),
     viewedKinds: viewedKindsOf(parts),
     hub: { version: buildVersion, replica: config.replica },
     pageDir: config.dashboardDir,

@@ -5,7 +5,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createDashboard } from "@flotilla/hub/dashboard";
-import { createFleetDetails, createFleetView } from "@flotilla/hub/fleetview";
+import { FleetDetails, FleetView } from "@flotilla/hub/fleetview";
 import { bundles, clusters, helmOps } from "@flotilla/shared/api";
 import { hubNamespace } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
@@ -47,8 +47,8 @@ const dashboard = await createDashboard({
   rest: reviewer(),
   asUser: () => Promise.reject(new Error("there is no API server")),
   namespace: hubNamespace,
-  view: createFleetView(shown),
-  details: createFleetDetails({ ...shown, version }),
+  view: new FleetView(shown),
+  details: new FleetDetails({ ...shown, version }),
   events: { record: () => undefined, flush: () => Promise.resolve() },
   requests: { answer: () => Promise.reject(new Error("there are no agents")) },
   viewedKinds: viewed,

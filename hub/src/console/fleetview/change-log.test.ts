@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { createChangeLog } from "./change-log.ts";
+import { ChangeLog } from "./change-log.ts";
 
 describe("the changes since a position", () => {
   test("have each entity once, in the order of the last changes", () => {
-    const log = createChangeLog();
+    const log = new ChangeLog();
     for (const entity of ["a", "b", "a", "c"]) log.changed(entity);
 
     assert.equal(log.position, 4);
@@ -15,7 +15,7 @@ describe("the changes since a position", () => {
   });
 
   test("are unknown for a position that is too old, or of the future", () => {
-    const log = createChangeLog(4);
+    const log = new ChangeLog(4);
     for (const entity of ["a", "b", "c", "d", "e"]) log.changed(entity);
 
     assert.equal(log.since(0), undefined);
@@ -25,7 +25,7 @@ describe("the changes since a position", () => {
   });
 
   test("still have an entity that has changed again after the log was shortened", () => {
-    const log = createChangeLog(4);
+    const log = new ChangeLog(4);
     for (const entity of ["a", "b", "c", "d", "a", "e"]) log.changed(entity);
 
     assert.deepEqual(log.since(2), ["c", "d", "a", "e"]);

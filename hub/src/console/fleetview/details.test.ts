@@ -5,12 +5,12 @@ import type { AppDetail } from "@flotilla/shared/dashboard";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import { describe, test } from "vitest";
 import { aBundle, aCluster, aDeployment, aHelmOp, now, workspace } from "../../testing/index.ts";
-import { createFleetDetails } from "./details.ts";
+import { FleetDetails } from "./details.ts";
 import { createShownCaches } from "./testing/index.ts";
 
 function setUp() {
   const caches = createShownCaches();
-  return { ...caches, details: createFleetDetails({ ...caches, version: "0.3.0" }) };
+  return { ...caches, details: new FleetDetails({ ...caches, version: "0.3.0" }) };
 }
 
 describe("the releases of a cluster", () => {

@@ -4,7 +4,7 @@ import { helmOpLabel } from "@flotilla/shared/api/names";
 import type { Change } from "@flotilla/shared/dashboard";
 import { describe, test } from "vitest";
 import { aBundle, aCluster, aDeployment, aHelmOp, workspace } from "../../testing/index.ts";
-import { createFleetView } from "./fleet-view.ts";
+import { FleetView } from "./fleet-view.ts";
 import { createShownCaches } from "./testing/index.ts";
 
 const all = { key: "all", sees: () => true };
@@ -14,7 +14,7 @@ const paris = `${workspace}/paris`;
 
 function setUp() {
   const caches = createShownCaches();
-  return { ...caches, view: createFleetView(caches) };
+  return { ...caches, view: new FleetView(caches) };
 }
 
 /** It is not ready, so it is Offline while its cluster is. */

@@ -2,8 +2,8 @@
  * The fleet as the dashboard shows it: in memory, kept up to date by the informers that every replica has, so that a viewer costs
  * the API server nothing. It may be dropped and built again at any time. Each reader has a scope, and gets only what that sees.
  */
-import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
-import { appKinds, frontEndKinds } from "@flotilla/shared/api/apps";
+import type { Bundle, Cluster } from "@flotilla/shared/api";
+import { appKinds } from "@flotilla/shared/api/apps";
 import { bundleNameOf } from "@flotilla/shared/api/names";
 import {
   type App,
@@ -12,93 +12,101 @@ import {
   type Fleet,
   type FleetCluster,
   type FleetEvent,
-  type SourceKind,
   sourceKinds,
 } from "@flotilla/shared/dashboard";
-import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Event, type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
-import { bundleKeyOf, byBundle, clusterKeyOf, presenceOf } from "../../base/index.ts";
-import { createAppViews, type WatchedApps } from "../../frontends/index.ts";
-import {
-  appObject,
-  appRefOf,
-  appRefOfDeployment,
-  stateOf,
-  stateWhileOffline,
-  type Watched,
-} from "../../rules/index.ts";
+import { byBundle } from "../../base/index.ts";
+import { createAppViews } from "../../frontends/index.ts";
+import { type AppViews, appObject, appRefOf, type Watched } from "../../rules/index.ts";
 import type { Scope } from "../access/scope.ts";
-import { createChangeLog } from "./change-log.ts";
 import { clusterOf } from "./cluster-of.ts";
-import { type Entity, formatEntity, parseEntity } from "./entity.ts";
+import type { Entity } from "./entity.ts";
 import { failedValues } from "./failed-values.ts";
-import { type Cell, createMatrix } from "./matrix.ts";
+import { FleetChanges } from "./fleet-changes.ts";
 import { eventOf, newestOf } from "./recent-events.ts";
-import { type AnySource, sourceOf } from "./source-of.ts";
-import { createUnmatchedSelectors } from "./unmatched-selectors.ts";
-
-export interface FleetViewDeps {
-  readonly apps: WatchedApps;
-  readonly bundles: Watched<Bundle>;
-  readonly deployments: Watched<BundleDeployment>;
-  readonly clusters: Watched<Cluster>;
-  readonly sources: Readonly<Record<SourceKind, Watched<AnySource>>>;
-  readonly events: Watched<Event>;
-}
-
-export interface FleetView {
-  /** The position of the last change. */
-  readonly position: number;
-  fleet(scope: Scope): Omit<Fleet, "position" | "now">;
-  /** Undefined if `position` is too old: the reader has to read the fleet again. */
-  changesSince(position: number, scope: Scope): readonly Change[] | undefined;
-  /** Called after each change; returns the function that removes the listener. */
-  onChange(listener: () => void): () => void;
-}
+import type { ShownCaches } from "./shown-caches.ts";
+import { sourceOf } from "./source-of.ts";
 
 const maxEvents = 200;
 
-export function createFleetView(deps: FleetViewDeps): FleetView {
-  const { bundles, deployments, clusters, sources, events } = deps;
-  const views = createAppViews(deps.apps);
-  const log = createChangeLog();
-  const matrix = createMatrix();
-  const unmatchedSelectors = createUnmatchedSelectors(bundles.store);
-  const listeners = new Set<() => void>();
+export class FleetView {
+  readonly #caches: ShownCaches;
+  readonly #views: AppViews;
+  readonly #changes: FleetChanges;
   /** Objects of a store are never changed in place. */
-  const shownClusters = new WeakMap<Cluster, FleetCluster>();
+  readonly #shownClusters = new WeakMap<Cluster, FleetCluster>();
 
-  function changed(entity: Entity): void {
-    log.changed(formatEntity(entity));
-    for (const listener of listeners) listener();
+  constructor(caches: ShownCaches) {
+    this.#caches = caches;
+    this.#views = createAppViews(caches.apps);
+    this.#changes = new FleetChanges(caches, this.#views);
   }
 
-  function place(deployment: BundleDeployment, isGone = false) {
-    const [bundle, cluster] = [bundleKeyOf(deployment), clusterKeyOf(deployment)];
-    const cell = isGone ? undefined : cellOf(deployment, clusters.store.get(cluster));
-    matrix.set(bundle, cluster, cell);
-    return { deployment, bundle, cluster };
+  /** The position of the last change. */
+  get position(): number {
+    return this.#changes.position;
   }
 
-  /** Also for a pending uninstall without its Bundle: it has no row, but the page of its cluster shows it. */
-  function releaseChanged({ deployment, ...release }: ReturnType<typeof place>): void {
-    const bundle = bundles.store.get(release.bundle);
-    const app = bundle === undefined ? appRefOfDeployment(deployment) : appRefOf(bundle);
-    if (app !== undefined) changed({ of: "release", app, ...release });
+  /** All that the reader sees. */
+  fleet(scope: Scope): Omit<Fleet, "position" | "now"> {
+    const { clusters, sources, events } = this.#caches;
+    const { matrix } = this.#changes;
+    const seen = visible(scope, "Cluster", clusters).map((cluster) => this.#show(cluster));
+    const rows = this.#visibleRows(scope);
+    const columns = columnsOf(seen, matrix.clustersOf(rows.map(({ key }) => key)));
+    const rowOf = matrix.rowsFor(columns);
+    return {
+      clusters: seen,
+      apps: this.#visibleApps(scope).map((app) => this.#complete(app, scope)),
+      sources: sourceKinds.flatMap((kind) =>
+        visible(scope, kind, sources[kind]).map((source) => sourceOf(kind, source)),
+      ),
+      columns,
+      rows: rows.map(({ key, app }) => {
+        const { states, versions, versionOf } = rowOf(key);
+        return { ...app, states, versions: [...versions], versionOf };
+      }),
+      events: [...newestOf(visibleEvents(events, scope), maxEvents)],
+    };
   }
 
-  function show(cluster: Cluster): FleetCluster {
-    const shown = shownClusters.get(cluster) ?? clusterOf(cluster);
-    shownClusters.set(cluster, shown);
+  /** Undefined if `position` is too old: the reader has to read the fleet again. */
+  changesSince(position: number, scope: Scope): readonly Change[] | undefined {
+    return this.#changes.since(position)?.flatMap((entity) => this.#changeOf(entity, scope) ?? []);
+  }
+
+  /** Called after each change; returns the function that removes the listener. */
+  onChange(listener: () => void): () => void {
+    return this.#changes.onChange(listener);
+  }
+
+  #visibleApps(scope: Scope): readonly App[] {
+    return appKinds.flatMap((kind) => {
+      const { informer, isApp, appOf } = this.#views[kind];
+      const objects = visible(scope, kind, informer);
+      return (isApp === undefined ? objects : objects.filter(isApp)).map(appOf);
+    });
+  }
+
+  #visibleRows(scope: Scope): readonly { readonly key: ObjectKey; readonly app: AppRef }[] {
+    return [...this.#changes.matrix.bundles()].flatMap((key) => {
+      const bundle = this.#caches.bundles.store.get(key);
+      const app = bundle && appRefOf(bundle);
+      return app && scope.sees(app.kind, app.namespace) ? [{ key, app }] : [];
+    });
+  }
+
+  #show(cluster: Cluster): FleetCluster {
+    const shown = this.#shownClusters.get(cluster) ?? clusterOf(cluster);
+    this.#shownClusters.set(cluster, shown);
     return shown;
   }
 
   /** With what depends on other objects, and on the reader. */
-  function complete(app: App, scope: Scope): App {
-    const own = bundleNameOf(app.kind, app.name);
-    const found = bundles.store.get(keyOf({ namespace: app.namespace, name: own }));
-    const bundle = found && isSameApp(appRefOf(found), app) ? found : undefined;
-    const unmatched = bundle === undefined ? [] : unmatchedSelectors.of(bundle);
+  #complete(app: App, scope: Scope): App {
+    const { deployments } = this.#caches;
+    const bundle = this.#bundleOf(app);
+    const unmatched = bundle === undefined ? [] : this.#changes.unmatchedSelectorsOf(bundle);
     const mayLackValues = app.state === "ErrApplied" || app.state === "Stalled";
     const values =
       bundle !== undefined && mayLackValues
@@ -116,74 +124,29 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     };
   }
 
-  function shownApp(ref: AppRef): App | undefined {
-    const object = appObject(views, ref);
-    return object && views[ref.kind].appOf(object);
+  #bundleOf(app: App): Bundle | undefined {
+    const name = bundleNameOf(app.kind, app.name);
+    const bundle = this.#caches.bundles.store.get(keyOf({ namespace: app.namespace, name }));
+    return bundle && isSameApp(appRefOf(bundle), app) ? bundle : undefined;
   }
 
-  for (const deployment of deployments.store.list()) place(deployment);
-  deployments.onChange(({ before, after }) => {
-    const deployment = after ?? before;
-    if (deployment === undefined) return;
-    releaseChanged(place(deployment, after === undefined));
-  });
-  clusters.onChange(({ before, after }) => {
-    const cluster = after ?? before;
-    if (cluster === undefined) return;
-    const { namespace = "", name } = cluster.metadata;
-    changed({ of: "cluster", ref: { namespace, name } });
-    const own = cluster.status?.namespace;
-    // Its deployments may have been there before it, and are there for minutes after it.
-    const isSame = isOnline(before) === isOnline(after) && before?.status?.namespace === own;
-    if (isSame || own === undefined) return;
-    for (const deployment of deployments.store.byIndex(byNamespace, own))
-      releaseChanged(place(deployment));
-  });
-  const watch = (kind: AppRef["kind"], informer: Watched<KubeObject>) =>
-    informer.onChange(({ before, after }) => {
-      const { namespace = "", name = "" } = (after ?? before)?.metadata ?? {};
-      changed({ of: "app", ref: { kind, namespace, name } });
-    });
-  for (const kind of frontEndKinds) watch(kind, views[kind].informer);
-  for (const bundle of bundles.store.list()) unmatchedSelectors.changed(keyOf(bundle), bundle);
-  bundles.onChange(({ key, before, after }) => {
-    for (const other of unmatchedSelectors.changed(key, after)) {
-      const waiting = bundles.store.get(other);
-      if (waiting !== undefined) changed({ of: "app", ref: appRefOf(waiting) });
-    }
-    const bundle = after ?? before;
-    if (bundle === undefined) return;
-    const app = appRefOf(bundle);
-    // Only a Bundle that exists has a row.
-    if (before === undefined || after === undefined)
-      for (const cluster of matrix.clustersOf([key]))
-        changed({ of: "release", app, bundle: key, cluster });
-    changed({ of: "app", ref: app });
-  });
-  for (const kind of sourceKinds)
-    sources[kind].onChange(({ before, after }) => {
-      const { namespace = "", name = "" } = (after ?? before)?.metadata ?? {};
-      changed({ of: "source", ref: { kind, namespace, name } });
-    });
-  events.onChange(({ key, after }) => {
-    if (after !== undefined) changed({ of: "event", key });
-  });
-
-  function changeOf(entity: Entity, scope: Scope): Change | undefined {
+  /** Undefined for what the reader does not see. */
+  #changeOf(entity: Entity, scope: Scope): Change | undefined {
+    const { clusters, sources, bundles, events } = this.#caches;
     switch (entity.of) {
       case "app": {
         if (!scope.sees(entity.ref.kind, entity.ref.namespace)) return undefined;
-        const app = shownApp(entity.ref);
-        return app === undefined
+        const object = appObject(this.#views, entity.ref);
+        return object === undefined
           ? { type: "removed", removed: { of: "app", ...entity.ref } }
-          : { type: "app", app: complete(app, scope) };
+          : { type: "app", app: this.#complete(this.#views[entity.ref.kind].appOf(object), scope) };
       }
       case "cluster": {
         if (!scope.sees("Cluster", entity.ref.namespace)) return undefined;
         const cluster = clusters.store.get(keyOf(entity.ref));
         return cluster === undefined
           ? { type: "removed", removed: { of: "cluster", ...entity.ref } }
-          : { type: "cluster", cluster: show(cluster) };
+          : { type: "cluster", cluster: this.#show(cluster) };
       }
       case "source": {
         const { kind, namespace } = entity.ref;
@@ -196,7 +159,7 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
       case "release": {
         const { app, bundle, cluster } = entity;
         if (!scope.sees(app.kind, app.namespace)) return undefined;
-        const cell = bundles.store.get(bundle) && matrix.cell(bundle, cluster);
+        const cell = bundles.store.get(bundle) && this.#changes.matrix.cell(bundle, cluster);
         return {
           type: "release",
           app,
@@ -214,64 +177,14 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
       }
     }
   }
-
-  return {
-    get position() {
-      return log.position;
-    },
-    fleet(scope) {
-      const visible = <T extends KubeObject>(kind: string, { store }: Watched<T>) =>
-        store.list().filter(({ metadata }) => scope.sees(kind, metadata.namespace ?? ""));
-      const seen = visible("Cluster", clusters).map(show);
-      const apps = appKinds.flatMap((kind) => {
-        const { informer, isApp, appOf } = views[kind];
-        const objects = visible(kind, informer);
-        return (isApp === undefined ? objects : objects.filter(isApp)).map(appOf);
-      });
-      const rows = [...matrix.bundles()].flatMap((key) => {
-        const bundle = bundles.store.get(key);
-        const app = bundle && appRefOf(bundle);
-        return app && scope.sees(app.kind, app.namespace) ? [{ key, app }] : [];
-      });
-      const columns = columnsOf(seen, matrix.clustersOf(rows.map(({ key }) => key)));
-      const rowOf = matrix.rowsFor(columns);
-      return {
-        clusters: seen,
-        apps: apps.map((app) => complete(app, scope)),
-        sources: sourceKinds.flatMap((kind) =>
-          visible(kind, sources[kind]).map((source) => sourceOf(kind, source)),
-        ),
-        columns,
-        rows: rows.map(({ key, app }) => {
-          const { states, versions, versionOf } = rowOf(key);
-          return { ...app, states, versions: [...versions], versionOf };
-        }),
-        events: [...newestOf(visibleEvents(events, scope), maxEvents)],
-      };
-    },
-    changesSince(position, scope) {
-      return log.since(position)?.flatMap((entity) => changeOf(parseEntity(entity), scope) ?? []);
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
 }
 
-/** None without its cluster: it is deleted with the namespace of the cluster. */
-function cellOf(deployment: BundleDeployment, cluster: Cluster | undefined): Cell | undefined {
-  if (cluster === undefined) return undefined;
-  const state = stateOf(deployment);
-  return {
-    state: presenceOf(cluster) === "Connected" ? state : stateWhileOffline(state),
-    version: deployment.status?.version ?? "",
-  };
-}
-
-/** Undefined without a cluster. */
-function isOnline(cluster: Cluster | undefined): boolean | undefined {
-  return cluster && presenceOf(cluster) === "Connected";
+function visible<T extends KubeObject>(
+  scope: Scope,
+  kind: string,
+  { store }: Watched<T>,
+): readonly T[] {
+  return store.list().filter(({ metadata }) => scope.sees(kind, metadata.namespace ?? ""));
 }
 
 function isSameApp(one: AppRef, other: AppRef): boolean {
