@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { createHandshakeQueue } from "./handshake-queue.ts";
+import { HandshakeQueue } from "./handshake-queue.ts";
 
 const limits = { perSecond: 100, burst: 50, rememberMs: 60_000, maxWaiting: 10_000 };
 
 function setUp() {
   const clock = createFakeClock();
-  const queue = createHandshakeQueue(clock, limits);
+  const queue = new HandshakeQueue(clock, limits);
   const started: string[] = [];
   const dropped: string[] = [];
   return {

@@ -8,15 +8,8 @@
  * authenticated, then those of blocks with the fewest handshakes that came to nothing: a flood from one address or from many
  * waits behind callers that have not been seen before. When too many wait, those that would be last are dropped.
  */
-import { createTokenBucket, type RateLimits } from "@flotilla/shared/concurrency";
+import { createTokenBucket, type RateLimits, type TokenBucket } from "@flotilla/shared/concurrency";
 import type { Clock } from "@flotilla/shared/time";
-
-export interface HandshakeQueue {
-  /** `block`: see addressBlock. */
-  add(block: string, turn: HandshakeTurn): Handshake;
-  /** How many wait. */
-  readonly waiting: number;
-}
 
 /** One of the two is called, unless the handshake is cancelled before. */
 export interface HandshakeTurn {
@@ -68,113 +61,121 @@ const stepMs = 20;
 /** The limit of handshakes that are remembered; the rate allows fewer, except of agents. */
 const maxRemembered = 50_000;
 
-export function createHandshakeQueue(
-  clock: Clock,
-  { rememberMs, maxWaiting, ...rate }: HandshakeLimits,
-): HandshakeQueue {
-  const bucket = createTokenBucket({ clock, ...rate });
-  const blocks = new Map<string, Block>();
+export class HandshakeQueue {
+  readonly #clock: Clock;
+  readonly #rememberMs: number;
+  readonly #maxWaiting: number;
+  readonly #bucket: TokenBucket;
+  readonly #blocks = new Map<string, Block>();
   /** Blocks with waiting connections by their rank; sets keep the order in which they came. */
-  const ranks = Array.from({ length: 34 }, () => new Set<Block>());
+  readonly #ranks = Array.from({ length: 34 }, () => new Set<Block>());
   /** The oldest first. */
-  const begun = new Set<Begun>();
-  let waiting = 0;
-  let isScheduled = false;
+  readonly #begun = new Set<Begun>();
+  #waiting = 0;
+  #isScheduled = false;
 
-  /** Changes a block, and its place in the order. */
-  function update(block: Block, change: () => void): void {
-    ranks[rankOf(block)]?.delete(block);
-    change();
-    if (block.waiting.size > 0) ranks[rankOf(block)]?.add(block);
-    if (block.waiting.size === 0 && block.begun === 0) blocks.delete(block.name);
+  constructor(clock: Clock, { rememberMs, maxWaiting, ...rate }: HandshakeLimits) {
+    this.#clock = clock;
+    this.#rememberMs = rememberMs;
+    this.#maxWaiting = maxWaiting;
+    this.#bucket = createTokenBucket({ clock, ...rate });
   }
 
-  function blockOf(name: string): Block {
-    const block = blocks.get(name) ?? { name, balance: 0, begun: 0, waiting: new Set() };
-    blocks.set(name, block);
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** `name`: of the block, see addressBlock. */
+  add(name: string, turn: HandshakeTurn): Handshake {
+    const block = this.#blockOf(name);
+    const one: Waiting = { ...turn, begun: undefined };
+    this.#waiting += 1;
+    this.#update(block, () => void block.waiting.add(one));
+    this.#startNext();
+    if (this.#waiting > this.#maxWaiting) this.#dropLast();
+    return {
+      settle: () => this.#settle(block, one),
+      cancel: () => this.#remove(block, one),
+    };
+  }
+
+  #settle(block: Block, { begun }: Waiting): void {
+    // The token of a handshake that is forgotten is there again.
+    if (begun?.weight !== unknownWeight || !this.#begun.has(begun)) return;
+    begun.weight = agentWeight;
+    this.#update(block, () => {
+      block.balance += agentWeight - unknownWeight;
+    });
+    this.#bucket.giveBack();
+    this.#startNext();
+  }
+
+  /** Changes a block, and its place in the order. */
+  #update(block: Block, change: () => void): void {
+    this.#ranks[rankOf(block)]?.delete(block);
+    change();
+    if (block.waiting.size > 0) this.#ranks[rankOf(block)]?.add(block);
+    if (block.waiting.size === 0 && block.begun === 0) this.#blocks.delete(block.name);
+  }
+
+  #blockOf(name: string): Block {
+    const block = this.#blocks.get(name) ?? { name, balance: 0, begun: 0, waiting: new Set() };
+    this.#blocks.set(name, block);
     return block;
   }
 
-  function remove(block: Block, one: Waiting): void {
+  #remove(block: Block, one: Waiting): void {
     if (!block.waiting.has(one)) return;
-    waiting -= 1;
-    update(block, () => void block.waiting.delete(one));
+    this.#waiting -= 1;
+    this.#update(block, () => void block.waiting.delete(one));
   }
 
-  function begin(block: Block, one: Waiting): void {
-    const handshake: Begun = { block, at: clock.monotonic(), weight: unknownWeight };
+  #begin(block: Block, one: Waiting): void {
+    const handshake: Begun = { block, at: this.#clock.monotonic(), weight: unknownWeight };
     one.begun = handshake;
-    begun.add(handshake);
-    update(block, () => {
+    this.#begun.add(handshake);
+    this.#update(block, () => {
       block.begun += 1;
       block.balance += unknownWeight;
     });
-    remove(block, one);
+    this.#remove(block, one);
     one.start();
   }
 
-  function forget(handshake: Begun): void {
+  #forget(handshake: Begun): void {
     const { block, weight } = handshake;
-    begun.delete(handshake);
-    update(block, () => {
+    this.#begun.delete(handshake);
+    this.#update(block, () => {
       block.begun -= 1;
       block.balance -= weight;
     });
   }
 
-  function startNext(): void {
-    const before = clock.monotonic() - rememberMs;
-    for (const handshake of begun) {
-      if (handshake.at > before && begun.size <= maxRemembered) break;
-      forget(handshake);
+  #startNext(): void {
+    const before = this.#clock.monotonic() - this.#rememberMs;
+    for (const handshake of this.#begun) {
+      if (handshake.at > before && this.#begun.size <= maxRemembered) break;
+      this.#forget(handshake);
     }
-    while (waiting > 0 && bucket.take()) {
-      const [block, one] = firstOf(ranks) ?? [];
-      if (block !== undefined && one !== undefined) begin(block, one);
+    while (this.#waiting > 0 && this.#bucket.take()) {
+      const [block, one] = firstOf(this.#ranks) ?? [];
+      if (block !== undefined && one !== undefined) this.#begin(block, one);
     }
-    if (waiting === 0 || isScheduled) return;
-    isScheduled = true;
-    clock.setTimeout(onTimer, stepMs);
+    if (this.#waiting === 0 || this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#clock.setTimeout(() => {
+      this.#isScheduled = false;
+      this.#startNext();
+    }, stepMs);
   }
 
-  function onTimer(): void {
-    isScheduled = false;
-    startNext();
-  }
-
-  function dropLast(): void {
-    const [block, one] = firstOf(ranks.toReversed()) ?? [];
+  #dropLast(): void {
+    const [block, one] = firstOf(this.#ranks.toReversed()) ?? [];
     if (block === undefined || one === undefined) return;
-    remove(block, one);
+    this.#remove(block, one);
     one.drop();
   }
-
-  return {
-    add(name, turn) {
-      const block = blockOf(name);
-      const one: Waiting = { ...turn, begun: undefined };
-      waiting += 1;
-      update(block, () => void block.waiting.add(one));
-      startNext();
-      if (waiting > maxWaiting) dropLast();
-      return {
-        settle() {
-          // Of a handshake that is forgotten the token is there again.
-          if (one.begun?.weight !== unknownWeight || !begun.has(one.begun)) return;
-          one.begun.weight = agentWeight;
-          update(block, () => {
-            block.balance += agentWeight - unknownWeight;
-          });
-          bucket.giveBack();
-          startNext();
-        },
-        cancel: () => remove(block, one),
-      };
-    },
-    get waiting() {
-      return waiting;
-    },
-  };
 }
 
 /** The first block of the first rank that has any, and its oldest connection. */

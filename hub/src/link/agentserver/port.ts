@@ -12,7 +12,7 @@ import type { Clock } from "@flotilla/shared/time";
 import { hubErrors } from "../../base/index.ts";
 import type { Rejections } from "../rpc/rejections.ts";
 import { addressBlock } from "./address-block.ts";
-import { createHandshakeQueue, type Handshake, type HandshakeLimits } from "./handshake-queue.ts";
+import { type Handshake, type HandshakeLimits, HandshakeQueue } from "./handshake-queue.ts";
 
 export interface AgentPort {
   /** Returns the port; `port` 0 takes a free one. Throws PORT_UNAVAILABLE. */
@@ -76,7 +76,7 @@ export function createAgentPort({
 }: AgentPortOptions): AgentPort {
   const connections = new Map<string, Connection>();
   const pool = createFairPool(clock, { capacity: limits.unauthenticated, keepMs: limits.keepMs });
-  const handshakes = createHandshakeQueue(clock, limits.handshakes);
+  const handshakes = new HandshakeQueue(clock, limits.handshakes);
   // What has not begun its handshake is not read: it would be kept in memory.
   const server = createServer({ noDelay: true, pauseOnConnect: true }, (socket) => {
     const { remoteAddress = "", remotePort } = socket;

@@ -24,7 +24,7 @@ import {
   type SequencedReport,
 } from "../../rollout/index.ts";
 import type { ReportSink } from "./report-intake.ts";
-import { createStalenessCheck, longestGapMs } from "./staleness-check.ts";
+import { longestGapMs, StalenessCheck } from "./staleness-check.ts";
 
 export interface ReportWriter extends ReportSink {
   /** Detects gaps after which the cache may be stale, until `signal` aborts. */
@@ -53,7 +53,7 @@ interface Pending {
 export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
   /** By deployment the latest report that is not stored yet. */
   const pending = new Map<ObjectKey, Pending>();
-  const staleness = createStalenessCheck(deps);
+  const staleness = new StalenessCheck(deps);
   const writer = createPublisher({
     ...deps,
     rest: { ...deps.rest, replace },
@@ -128,7 +128,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
         return;
       await release(deps.rest, deployment);
     },
-    run: staleness.run,
+    run: (signal) => staleness.run(signal),
     flush: writer.flush,
   };
 }

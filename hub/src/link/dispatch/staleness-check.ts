@@ -13,17 +13,6 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, delay, type Timer } from "@flotilla/shared/time";
 
-export interface StalenessCheck {
-  /** Whether a cluster has a newer stream than the one with this epoch. */
-  isSuperseded(cluster: ObjectKey, epoch: number): boolean;
-  /** `true` while the cache is trusted; else resolves once the Clusters were listed again. */
-  confirmed(): true | Promise<void>;
-  /** The API server was not reached: the cache may be stale. */
-  invalidate(): void;
-  /** Detects gaps until `signal` aborts. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 export interface StalenessCheckDeps {
   readonly rest: KubeRest;
   readonly clusters: Store<Cluster>;
@@ -41,104 +30,117 @@ const tickMs = 1_000;
 export const longestGapMs = 4_000;
 const retryMs = 1_000;
 
-export function createStalenessCheck(deps: StalenessCheckDeps): StalenessCheck {
-  const { rest, clusters, clock, log } = deps;
+export class StalenessCheck {
+  readonly #deps: StalenessCheckDeps;
   /** From the last list, for as long as the cache is behind it. */
-  const listed = new Map<ObjectKey, ListedCluster>();
-  let tickAt = clock.monotonic();
-  let invalidations = 0;
-  let isTrusted = true;
-  let listing: Promise<void> | undefined;
-  const ending = new AbortController();
+  readonly #listed = new Map<ObjectKey, ListedCluster>();
+  readonly #ending = new AbortController();
+  #tickAt: number;
+  #invalidations = 0;
+  #isTrusted = true;
+  #listing: Promise<void> | undefined;
+
+  constructor(deps: StalenessCheckDeps) {
+    this.#deps = deps;
+    this.#tickAt = deps.clock.monotonic();
+  }
+
+  /** Whether a cluster has a newer stream than the one with this epoch. */
+  isSuperseded(key: ObjectKey, epoch: number): boolean {
+    const cluster = this.#deps.clusters.get(key);
+    const last = this.#listed.get(key);
+    // A Cluster that was created again under the same name counts its epochs from the start.
+    const isSame = cluster === undefined || last?.uid === cluster.metadata.uid;
+    return Math.max(isSame ? (last?.epoch ?? 0) : 0, epochOf(cluster)) > epoch;
+  }
+
+  /** `true` while the cache is trusted; else resolves once the Clusters were listed again. */
+  confirmed(): true | Promise<void> {
+    this.#detectGap();
+    if (this.#isTrusted) return true;
+    this.#listing ??= this.#listUntilTrusted().finally(() => {
+      this.#listing = undefined;
+    });
+    return this.#listing;
+  }
+
+  /** The API server was not reached: the cache may be stale. */
+  invalidate(): void {
+    this.#invalidations += 1;
+    this.#isTrusted = false;
+  }
+
+  /** Detects gaps until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const tick = (): void => {
+      void this.confirmed();
+      this.#dropCaughtUp();
+      this.#tickAt = clock.monotonic();
+      timer = clock.setTimeout(tick, tickMs);
+    };
+    let timer: Timer = clock.setTimeout(tick, tickMs);
+    this.#tickAt = clock.monotonic();
+    if (!signal.aborted)
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    timer.cancel();
+    this.#ending.abort();
+    await this.#listing;
+  }
 
   /** Detects a gap that has just ended. */
-  function detectGap(): void {
-    const gapMs = clock.monotonic() - tickAt;
+  #detectGap(): void {
+    const { clock, log } = this.#deps;
+    const gapMs = clock.monotonic() - this.#tickAt;
     if (gapMs <= longestGapMs) return;
-    tickAt = clock.monotonic();
-    invalidate();
+    this.#tickAt = clock.monotonic();
+    this.invalidate();
     log.warn({ gapMs: Math.round(gapMs) }, "process was frozen; listing clusters again");
   }
 
   /** Where the cache has caught up it decides alone: epochs may go back when the hub is restored from a backup. */
-  function dropCaughtUp(): void {
-    for (const [key, { uid, epoch }] of listed) {
-      const cluster = clusters.get(key);
-      if (cluster?.metadata.uid === uid && epochOf(cluster) >= epoch) listed.delete(key);
+  #dropCaughtUp(): void {
+    for (const [key, { uid, epoch }] of this.#listed) {
+      const cluster = this.#deps.clusters.get(key);
+      if (cluster?.metadata.uid === uid && epochOf(cluster) >= epoch) this.#listed.delete(key);
     }
   }
 
-  function invalidate(): void {
-    invalidations += 1;
-    isTrusted = false;
-  }
-
-  function confirmed(): true | Promise<void> {
-    detectGap();
-    if (isTrusted) return true;
-    listing ??= listUntilTrusted().finally(() => {
-      listing = undefined;
-    });
-    return listing;
-  }
-
-  async function listUntilTrusted(): Promise<void> {
-    const isOver = (): boolean => ending.signal.aborted;
+  async #listUntilTrusted(): Promise<void> {
+    const { rest, clock, log } = this.#deps;
+    const { signal } = this.#ending;
+    const isOver = (): boolean => signal.aborted;
     for (let attempt = 1; !isOver(); attempt += 1) {
-      const before = invalidations;
+      const before = this.#invalidations;
       try {
         const { objects } = await listAll({
           rest,
           resource: clusterResource,
           selection: {},
           transform: dropBulk,
-          signal: ending.signal,
+          signal,
         });
-        detectGap();
+        this.#detectGap();
         // Invalidated again during the list, which may be stale itself.
-        if (invalidations !== before) continue;
-        isTrusted = true;
-        listed.clear();
-        for (const cluster of objects)
-          listed.set(keyOf(cluster), { uid: cluster.metadata.uid, epoch: epochOf(cluster) });
-        dropCaughtUp();
+        if (this.#invalidations !== before) continue;
+        this.#trust(objects);
         return;
       } catch (thrown) {
         if (isOver()) return;
         const level = attempt === 1 ? "warn" : "debug";
         log[level]({ err: messageOf(thrown), retryMs }, "cannot list clusters; retrying");
-        await delay(clock, retryMs, ending.signal);
+        await delay(clock, retryMs, signal);
       }
     }
   }
 
-  return {
-    isSuperseded(key, epoch) {
-      const cluster = clusters.get(key);
-      const last = listed.get(key);
-      // A Cluster that was created again under the same name counts its epochs from the start.
-      const isSame = cluster === undefined || last?.uid === cluster.metadata.uid;
-      return Math.max(isSame ? (last?.epoch ?? 0) : 0, epochOf(cluster)) > epoch;
-    },
-    confirmed,
-    invalidate,
-    async run(signal) {
-      let timer: Timer;
-      function tick(): void {
-        void confirmed();
-        dropCaughtUp();
-        tickAt = clock.monotonic();
-        timer = clock.setTimeout(tick, tickMs);
-      }
-      timer = clock.setTimeout(tick, tickMs);
-      tickAt = clock.monotonic();
-      if (!signal.aborted)
-        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-      timer.cancel();
-      ending.abort();
-      await listing;
-    },
-  };
+  #trust(listed: readonly Cluster[]): void {
+    this.#isTrusted = true;
+    this.#listed.clear();
+    for (const cluster of listed)
+      this.#listed.set(keyOf(cluster), { uid: cluster.metadata.uid, epoch: epochOf(cluster) });
+    this.#dropCaughtUp();
+  }
 }
 
 function epochOf(cluster: Cluster | undefined): number {
