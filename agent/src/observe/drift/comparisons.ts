@@ -5,15 +5,6 @@
 import { backoffDelayMs, type Semaphore } from "@flotilla/shared/concurrency";
 import type { Clock, Timer } from "@flotilla/shared/time";
 
-export interface Comparisons {
-  /** The object was created, changed or deleted. */
-  request(key: string): void;
-  /** Compares an object again; resolves when a comparison that began since then has ended, or all of them. */
-  refresh(key: string): Promise<void>;
-  /** Aborts those in progress; resolves when they have ended. */
-  end(): Promise<void>;
-}
-
 export interface ComparisonsDeps {
   readonly compare: (key: string, signal: AbortSignal) => Promise<void>;
   /** Called with the error of a comparison, which is retried. */
@@ -40,7 +31,9 @@ interface Comparison {
   waiting: (() => void)[];
 }
 
-export function createComparisons(deps: ComparisonsDeps): Comparisons {
+export type Comparisons = ReturnType<typeof createComparisons>;
+
+export function createComparisons(deps: ComparisonsDeps) {
   const { compare, onFailure, isResult, permits, clock } = deps;
   const comparisons = new Map<string, Comparison>();
   const running = new Set<Promise<void>>();
@@ -61,6 +54,7 @@ export function createComparisons(deps: ComparisonsDeps): Comparisons {
     return fresh;
   }
 
+  /** The object was created, changed or deleted. */
   function request(key: string): void {
     if (signal.aborted) return;
     const comparison = comparisonOf(key);
@@ -116,14 +110,16 @@ export function createComparisons(deps: ComparisonsDeps): Comparisons {
 
   return {
     request,
-    async refresh(key) {
+    /** Compares an object again; resolves when a comparison that began since then has ended, or all of them. */
+    async refresh(key: string): Promise<void> {
       if (signal.aborted) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       comparisonOf(key).waiting.push(resolve);
       request(key);
       await promise;
     },
-    async end() {
+    /** Aborts those in progress; resolves when they have ended. */
+    async end(): Promise<void> {
       ending.abort();
       for (const { timer } of comparisons.values()) timer?.cancel();
       await Promise.all(running);

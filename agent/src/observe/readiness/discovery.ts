@@ -12,22 +12,16 @@ export type Discovered =
   /** The cluster does not have the kind (yet), or discovery failed; `why` is for people. */
   | { readonly kind: "not found"; readonly why: string };
 
-export interface Discovery {
-  /**
-   * Rejects only when `signal` aborts. Found kinds are cached for a minute, and beyond it while they cannot be found again: a definition
-   * that was deleted and created again may have another scope or another name of the resource.
-   */
-  find(apiVersion: string, kind: string, signal: AbortSignal): Promise<Discovered>;
-}
-
 const listSchema = z.object({
   resources: z.array(z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
 });
 
 const freshMs = 60_000;
 
+export type Discovery = ReturnType<typeof createDiscovery>;
+
 /** `clock`: absent for one that is used for one task, in which nothing changes. */
-export function createDiscovery(rest: KubeRest, clock?: Pick<Clock, "monotonic">): Discovery {
+export function createDiscovery(rest: KubeRest, clock?: Pick<Clock, "monotonic">) {
   const known = new Map<string, Resource<KubeObject>>();
   /** When an apiVersion was asked for last. */
   const asked = new Map<string, number>();
@@ -54,7 +48,11 @@ export function createDiscovery(rest: KubeRest, clock?: Pick<Clock, "monotonic">
   }
 
   return {
-    async find(apiVersion, kind, signal) {
+    /**
+     * Rejects only when `signal` aborts. Found kinds are cached for a minute, and beyond it while they cannot be found again: a definition
+     * that was deleted and created again may have another scope or another name of the resource.
+     */
+    async find(apiVersion: string, kind: string, signal: AbortSignal): Promise<Discovered> {
       const builtIn = builtInKind(apiVersion, kind);
       if (builtIn !== undefined) return { kind: "found", resource: builtIn };
       const key = `${apiVersion} ${kind}`;

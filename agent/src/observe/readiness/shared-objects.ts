@@ -17,13 +17,7 @@ export interface TrackedKey {
   readonly key: ObjectKey;
 }
 
-export interface SharedObjects {
-  /** Replaces the objects of a release; none removes it. Returns the other releases for which something has changed. */
-  set(name: string, objects: readonly TrackedKey[]): ReadonlySet<string>;
-  of(name: string): readonly SharedObject[];
-}
-
-export function createSharedObjects(): SharedObjects {
+export function createSharedObjects() {
   const objectsOf = new Map<string, ReadonlyMap<string, TrackedKey>>();
   const owners = new Map<string, Set<string>>();
 
@@ -33,7 +27,8 @@ export function createSharedObjects(): SharedObjects {
   }
 
   return {
-    set(name, objects) {
+    /** Replaces the objects of a release; none removes it. Returns the other releases for which something has changed. */
+    set(name: string, objects: readonly TrackedKey[]): ReadonlySet<string> {
       const before = objectsOf.get(name) ?? new Map<string, TrackedKey>();
       const after = new Map(objects.map((object) => [idOf(object), object]));
       const changed = new Set<string>();
@@ -53,7 +48,7 @@ export function createSharedObjects(): SharedObjects {
       else objectsOf.set(name, after);
       return changed;
     },
-    of: (name) =>
+    of: (name: string): readonly SharedObject[] =>
       [...(objectsOf.get(name) ?? [])].flatMap(([id, { owned, key }]) => {
         const others = othersOf(id, name);
         return others.length === 0 ? [] : [{ kind: owned.kind, key, others }];

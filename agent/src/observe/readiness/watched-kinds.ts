@@ -43,22 +43,6 @@ export type Visibility =
 
 export type ChangedObject = Pick<WatchedObject, "resource" | "key">;
 
-export interface WatchedKinds {
-  /** Reports changes of this object with `follower` from now on. */
-  follow(object: WatchedObject, follower: string): void;
-  unfollow(object: WatchedObject, follower: string): void;
-  /** Ends the watches of kinds without followers. */
-  prune(): void;
-  visibilityOf(object: WatchedObject): Visibility;
-  /** From the cache; undefined if there is no such object. */
-  get(object: WatchedObject): KubeObject | undefined;
-  lastSeenOf(object: WatchedObject): LastSeen;
-  /** Reads an object of a listed kind into the cache. Throws the API error. */
-  read(object: WatchedObject, signal: AbortSignal): Promise<void>;
-  /** Ends all watches; resolves when they have ended. */
-  end(): Promise<void>;
-}
-
 export interface WatchedKindsDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -78,7 +62,9 @@ interface Watched {
   failure: AppError | undefined;
 }
 
-export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
+export type WatchedKinds = ReturnType<typeof createWatchedKinds>;
+
+export function createWatchedKinds(deps: WatchedKindsDeps) {
   const { clock, log, onChange, onContentChange } = deps;
   const kinds = new Map<string, Watched>();
   const running = new Set<Promise<void>>();
@@ -127,20 +113,22 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
   }
 
   return {
-    follow(object, follower) {
+    /** Reports changes of this object with `follower` from now on. */
+    follow(object: WatchedObject, follower: string): void {
       const { key } = object;
       const kind = kindKey(object);
       const watched = kinds.get(kind) ?? watch(object);
       kinds.set(kind, watched);
       watched.followers.set(key, (watched.followers.get(key) ?? new Set()).add(follower));
     },
-    unfollow(object, follower) {
+    unfollow(object: WatchedObject, follower: string): void {
       const { key } = object;
       const followers = kinds.get(kindKey(object))?.followers;
       followers?.get(key)?.delete(follower);
       if (followers?.get(key)?.size === 0) followers.delete(key);
     },
-    prune() {
+    /** Ends the watches of kinds without followers. */
+    prune(): void {
       for (const [kind, watched] of kinds) {
         for (const key of watched.ends.keys())
           if (!watched.followers.has(key)) watched.ends.delete(key);
@@ -149,7 +137,7 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
         kinds.delete(kind);
       }
     },
-    visibilityOf(object) {
+    visibilityOf(object: WatchedObject): Visibility {
       const watched = kinds.get(kindKey(object));
       if (watched === undefined) return { kind: "listing" };
       const { failure, informer } = watched;
@@ -161,18 +149,22 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
         : "this kind could not be listed";
       return { kind: "denied", why: `${what}: ${failure.message}` };
     },
-    get: (object) => kinds.get(kindKey(object))?.informer.store.get(object.key),
-    lastSeenOf(object) {
+    /** From the cache; undefined if there is no such object. */
+    get: (object: WatchedObject): KubeObject | undefined =>
+      kinds.get(kindKey(object))?.informer.store.get(object.key),
+    lastSeenOf(object: WatchedObject): LastSeen {
       const watched = kinds.get(kindKey(object));
       if (watched?.informer.store.get(object.key) !== undefined) return "present";
       return watched?.ends.get(object.key) ?? "unknown";
     },
-    async read(object, signal) {
+    /** Reads an object of a listed kind into the cache. Throws the API error. */
+    async read(object: WatchedObject, signal: AbortSignal): Promise<void> {
       const { resource, key, client } = object;
       const read = await client.rest.get(resource, refOf(key), { signal });
       if (read !== undefined) kinds.get(kindKey(object))?.informer.store.wrote(read);
     },
-    async end() {
+    /** Ends all watches; resolves when they have ended. */
+    async end(): Promise<void> {
       for (const { stop } of kinds.values()) stop.abort();
       await Promise.all(running);
     },

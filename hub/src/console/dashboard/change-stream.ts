@@ -28,13 +28,6 @@ export interface StreamSession {
   readonly expiresAtMs: number;
 }
 
-export interface ChangeStreams {
-  readonly viewers: number;
-  /** Streams until the viewer disconnects or its session ends. Throws STREAMS_LIMITED. */
-  open(viewer: Viewer, scope: Scope): void;
-  close(): void;
-}
-
 export interface ChangeStreamsDeps {
   readonly view: Pick<FleetView, "position" | "changesSince" | "onChange">;
   /** The epoch of this process: another one has other positions. */
@@ -56,7 +49,7 @@ interface Stream {
   position: number;
 }
 
-export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): ChangeStreams {
+export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps) {
   const streams = new Map<Stream, () => void>();
   let timer: Timer | undefined;
   let sentAt = Number.NEGATIVE_INFINITY;
@@ -94,10 +87,11 @@ export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): 
   const unlisten = view.onChange(schedule);
 
   return {
-    get viewers() {
+    get viewers(): number {
       return streams.size;
     },
-    open({ response, session, scope: currentScope, after }, scope) {
+    /** Streams until the viewer disconnects or its session ends. Throws STREAMS_LIMITED. */
+    open({ response, session, scope: currentScope, after }: Viewer, scope: Scope): void {
       const own = [...streams.keys()].filter(({ user }) => user === session.user);
       if (own.length >= maxStreams) throw limited();
       response.writeHead(200, {
@@ -148,7 +142,7 @@ export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): 
       response.once("close", remove);
       schedule();
     },
-    close() {
+    close(): void {
       unlisten();
       timer?.cancel();
       for (const end of streams.values()) end();

@@ -24,17 +24,6 @@ export interface RowText {
   readonly versionOf: string;
 }
 
-export interface Matrix {
-  set(bundle: ObjectKey, cluster: ObjectKey, cell: Cell | undefined): void;
-  /** The Bundles that have releases. */
-  bundles(): Iterable<ObjectKey>;
-  /** The clusters in which any of these Bundles has a release. */
-  clustersOf(bundles: Iterable<ObjectKey>): readonly ObjectKey[];
-  cell(bundle: ObjectKey, cluster: ObjectKey): Cell | undefined;
-  /** A function that returns the row of a Bundle for these clusters, whose columns are looked up once for all rows. */
-  rowsFor(wanted: readonly ObjectKey[]): (bundle: ObjectKey) => RowText;
-}
-
 interface Row {
   /** By column: the code of the state's character, 0 for no release. */
   states: Uint8Array;
@@ -48,7 +37,7 @@ const noCode = noRelease.charCodeAt(0);
 /** Versions that are in use at the same time in one row; a further one is shown as none. */
 const maxVersions = 1_000;
 
-export function createMatrix(): Matrix {
+export function createMatrix() {
   const columns = new Map<ObjectKey, number>();
   const clusters: ObjectKey[] = [];
   const rows = new Map<ObjectKey, Row>();
@@ -68,7 +57,7 @@ export function createMatrix(): Matrix {
   }
 
   return {
-    set(bundle, cluster, cell) {
+    set(bundle: ObjectKey, cluster: ObjectKey, cell: Cell | undefined): void {
       if (cell === undefined && !rows.has(bundle)) return;
       const column = columnOf(cluster);
       const row = rowOf(bundle, column);
@@ -79,8 +68,10 @@ export function createMatrix(): Matrix {
       row.size += (cell === undefined ? 0 : 1) - (had ? 1 : 0);
       if (row.size === 0) rows.delete(bundle);
     },
-    bundles: () => rows.keys(),
-    clustersOf(bundles) {
+    /** The Bundles that have releases. */
+    bundles: (): Iterable<ObjectKey> => rows.keys(),
+    /** The clusters in which any of these Bundles has a release. */
+    clustersOf(bundles: Iterable<ObjectKey>): readonly ObjectKey[] {
       const used = new Uint8Array(clusters.length);
       for (const bundle of bundles)
         rows.get(bundle)?.states.forEach((code, column) => {
@@ -88,14 +79,15 @@ export function createMatrix(): Matrix {
         });
       return clusters.filter((_, column) => used[column] === 1);
     },
-    cell(bundle, cluster) {
+    cell(bundle: ObjectKey, cluster: ObjectKey): Cell | undefined {
       const row = rows.get(bundle);
       const column = columns.get(cluster) ?? -1;
       const state = stateOfCode.get(row?.states[column] ?? 0);
       if (row === undefined || state === undefined) return undefined;
       return { state, version: row.versions[(row.versionOf[column] ?? 0) - 1] ?? "" };
     },
-    rowsFor(wanted) {
+    /** A function that returns the row of a Bundle for these clusters, whose columns are looked up once for all rows. */
+    rowsFor(wanted: readonly ObjectKey[]): (bundle: ObjectKey) => RowText {
       const indexes = wanted.map((cluster) => columns.get(cluster) ?? -1);
       return (bundle) => rowText(rows.get(bundle) ?? newRow(), indexes);
     },

@@ -15,13 +15,6 @@ const maxSelectors = 500;
 /** Characters of JSON. */
 const longestSelector = 1_000;
 
-export interface UnmatchedSelectors {
-  /** The selectors of a Bundle, as `kubectl get -l` has them. */
-  of(bundle: Bundle): readonly string[];
-  /** A Bundle was created, changed or, if undefined, deleted. Returns the other Bundles of which `of` may return something else now. */
-  changed(key: ObjectKey, bundle: Bundle | undefined): readonly ObjectKey[];
-}
-
 /** The limit of a selector: whether it has a match needs no more, and a tenant's five hundred may each match ten thousand Bundles. */
 const maxMatches = 16;
 
@@ -37,7 +30,9 @@ interface Tracked {
   readonly users: Set<ObjectKey>;
 }
 
-export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): UnmatchedSelectors {
+export type UnmatchedSelectors = ReturnType<typeof createUnmatchedSelectors>;
+
+export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">) {
   const all = new Map<string, Tracked>();
   const usedBy = new Map<ObjectKey, readonly string[]>();
 
@@ -118,7 +113,8 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
   }
 
   return {
-    of(bundle) {
+    /** The selectors of a Bundle, as `kubectl get -l` has them. */
+    of(bundle: Bundle): readonly string[] {
       const own = keyOf(bundle);
       return selectorsOf(bundle).flatMap(({ id, selector }) => {
         const matches = all.get(id)?.matches;
@@ -127,7 +123,8 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
         return others > 0 ? [] : [selectorText(selector) || "{}"];
       });
     },
-    changed(key, bundle) {
+    /** A Bundle was created, changed or, if undefined, deleted. Returns the other Bundles of which `of` may return something else now. */
+    changed(key: ObjectKey, bundle: Bundle | undefined): readonly ObjectKey[] {
       const affected = compare(key, bundle);
       use(key, bundle);
       return affected;

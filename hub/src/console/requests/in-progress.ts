@@ -5,16 +5,12 @@ import { hubErrors } from "../../base/index.ts";
 
 export const requestLimits = { ofUser: 4, ofReplica: 16 } as const;
 
-export interface InProgress {
-  /** Returns the function that ends it. Throws REQUEST_LIMITED. */
-  begin(username: string): () => void;
-}
-
-export function createInProgress(): InProgress {
+export function createInProgress() {
   const users = new Map<string, number>();
   let total = 0;
   return {
-    begin(username) {
+    /** Returns the function that ends it. Throws REQUEST_LIMITED. */
+    begin(username: string): () => void {
       const own = users.get(username) ?? 0;
       if (own >= requestLimits.ofUser)
         throw limited(`${username} has ${own} other requests in progress`);

@@ -10,10 +10,6 @@ import type { Clock } from "@flotilla/shared/time";
 const eventMs = 100;
 const overTime = { burstMs: 1_000, msPerSecond: 100, maxKeys: 1_000 };
 
-export interface NamespaceBudgets {
-  begin(): EventBudgets;
-}
-
 /** What one event may use. */
 export interface EventBudgets {
   /** The same for all calls with a namespace. */
@@ -22,11 +18,11 @@ export interface EventBudgets {
   end(): void;
 }
 
-export function createNamespaceBudgets(clock: Pick<Clock, "monotonic">): NamespaceBudgets {
+export function createNamespaceBudgets(clock: Pick<Clock, "monotonic">) {
   const left = createTimeBudgets(clock, overTime);
 
   return {
-    begin() {
+    begin(): EventBudgets {
       const begun = new Map<string, { readonly budget: PatternBudget; readonly givenMs: number }>();
       return {
         of(namespace) {

@@ -19,11 +19,6 @@ const mebibyte = 1024 * 1024;
 const bodies = { capacity: 96 * mebibyte, share: 24 * mebibyte };
 const leastBytes = 256 * 1024;
 
-export interface CallBudgets {
-  /** To be called once, when the call is answered: `end`. Undefined: the namespace has used up what it may take now. */
-  begin(namespace: string, bodyBytes: number): Call | undefined;
-}
-
 export interface Call {
   /** Before the body is parsed. */
   countParsing(): void;
@@ -31,12 +26,13 @@ export interface Call {
   readonly end: () => void;
 }
 
-export function createCallBudgets(clock: Pick<Clock, "monotonic">): CallBudgets {
+export function createCallBudgets(clock: Pick<Clock, "monotonic">) {
   const budgets = createTimeBudgets(clock, overTime);
   const memory = createFairSemaphore(bodies);
 
   return {
-    begin(namespace, bodyBytes) {
+    /** To be called once, when the call is answered: `end`. Undefined: the namespace has used up what it may take now. */
+    begin(namespace: string, bodyBytes: number): Call | undefined {
       if (budgets.leftMs(namespace) <= 0) return undefined;
       const weight = Math.max(leastBytes, bodyBytes);
       const end = memory.tryTake({ caller: namespace, weight });

@@ -1,15 +1,11 @@
 /** The limit of concurrent calls of each agent. */
 
-export interface CallLimit {
-  /** The function that releases the call; `undefined` when the agent has too many. */
-  acquire(agent: string): (() => void) | undefined;
-}
-
 /** `most`: of one agent. */
-export function createCallLimit(most: number): CallLimit {
+export function createCallLimit(most: number) {
   const counts = new Map<string, number>();
   return {
-    acquire(agent) {
+    /** The function that releases the call; `undefined` when the agent has too many. */
+    acquire(agent: string): (() => void) | undefined {
       const count = counts.get(agent) ?? 0;
       if (count >= most) return undefined;
       counts.set(agent, count + 1);

@@ -3,15 +3,8 @@
  */
 import type { Clock } from "@flotilla/shared/time";
 
-export interface EventLoopQueue {
-  /**
-   * Runs the work in a later iteration, in the order of the calls; returns the function that removes it from the queue.
-   */
-  add(work: () => void): () => void;
-}
-
 /** `sliceMs`: after this, the rest waits for the next iteration. */
-export function createEventLoopQueue(clock: Clock, sliceMs: number): EventLoopQueue {
+export function createEventLoopQueue(clock: Clock, sliceMs: number) {
   const queue = new Set<() => void>();
   let isScheduled = false;
 
@@ -27,7 +20,8 @@ export function createEventLoopQueue(clock: Clock, sliceMs: number): EventLoopQu
   }
 
   return {
-    add(work) {
+    /** Runs the work in a later iteration, in the order of the calls; returns the function that removes it from the queue. */
+    add(work: () => void): () => void {
       queue.add(work);
       if (!isScheduled) setImmediate(runSlice);
       isScheduled = true;

@@ -22,13 +22,6 @@ export interface FleetServerDeps extends Omit<AuthenticationDeps, "enrollPath" |
   readonly dispatcher: Dispatcher;
 }
 
-export interface FleetServer {
-  /** Returns the port; `port` 0 takes a free one. */
-  listen(host: string, port: number): Promise<number>;
-  /** Ends all streams so that agents reconnect at once, then the server; resolves after `graceMs` at the latest. */
-  close(graceMs: number): Promise<void>;
-}
-
 /** `kind` is the field of the log: the Cluster, or the address of a peer without a certificate. */
 interface Sender {
   readonly kind: "cluster" | "peer";
@@ -54,7 +47,7 @@ const serverOptions = {
   "grpc.enable_channelz": 0,
 } as const;
 
-export function createFleetServer(deps: FleetServerDeps): FleetServer {
+export function createFleetServer(deps: FleetServerDeps) {
   const { serving, enrolment, dispatcher, rejections, clock, log } = deps;
   const { service } = loadFleetService();
   const authentication = createAuthentication({
@@ -107,8 +100,10 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
   });
 
   return {
+    /** Returns the port; `port` 0 takes a free one. */
     listen: port.listen,
-    close: async (graceMs) => {
+    /** Ends all streams so that agents reconnect at once, then the server; resolves after `graceMs` at the latest. */
+    close: async (graceMs: number): Promise<void> => {
       port.close();
       dispatcher.close();
       await new Promise<void>((resolve) => {

@@ -28,13 +28,6 @@ export type OpenedRequest =
 
 export type NewRequest = Pick<AgentRequest, "deployment" | "body">;
 
-export interface AgentRequests {
-  open(request: NewRequest, sink: AnswerSink): OpenedRequest;
-  received(chunk: AnswerChunk): void;
-  /** The stream has ended. */
-  close(): void;
-}
-
 export interface AgentRequestsOptions {
   /** The negotiated version of the stream. */
   readonly version: number;
@@ -49,7 +42,9 @@ interface Open {
   bytes: number;
 }
 
-export function createAgentRequests({ version, put }: AgentRequestsOptions): AgentRequests {
+export type AgentRequests = ReturnType<typeof createAgentRequests>;
+
+export function createAgentRequests({ version, put }: AgentRequestsOptions) {
   const requests = new Map<string, Open>();
   let lastId = 0;
 
@@ -59,7 +54,7 @@ export function createAgentRequests({ version, put }: AgentRequestsOptions): Age
   }
 
   return {
-    open({ deployment, body }, sink) {
+    open({ deployment, body }: NewRequest, sink: AnswerSink): OpenedRequest {
       if (version < requestsVersion) return { kind: "outdated" };
       if (requests.size >= maxRequests) return { kind: "busy" };
       lastId += 1;
@@ -70,7 +65,7 @@ export function createAgentRequests({ version, put }: AgentRequestsOptions): Age
       );
       return { kind: "open", cancel: () => cancel(id) };
     },
-    received({ id, data, end }) {
+    received({ id, data, end }: AnswerChunk): void {
       const request = requests.get(id);
       // Sent before the cancellation arrived.
       if (request === undefined) return;
@@ -85,7 +80,8 @@ export function createAgentRequests({ version, put }: AgentRequestsOptions): Age
       requests.delete(id);
       request.sink.end(end);
     },
-    close() {
+    /** The stream has ended. */
+    close(): void {
       const ended = [...requests.values()];
       requests.clear();
       for (const { sink } of ended) sink.end({ failure: disconnected });

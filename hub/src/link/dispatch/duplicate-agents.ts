@@ -11,22 +11,17 @@ import type { Change } from "@flotilla/shared/kube/cache";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
 
-export interface DuplicateAgents {
-  /** Observes connections of any replica that started while an earlier one was still recorded as connected. */
-  clusterChanged(change: Change<Cluster>): void;
-  /** A newer stream replaced an open one of this replica. True when a duplicate is to be reported now. */
-  replaced(key: ObjectKey): boolean;
-}
-
-export function createDuplicateAgents(clock: Clock): DuplicateAgents {
+export function createDuplicateAgents(clock: Clock) {
   const rises = createKeyedRateLimiter({ clock, perSecond: 1 / 20, burst: 4 });
   const replacements = createKeyedRateLimiter({ clock, perSecond: 1 / 300, burst: 1 });
   const warnings = createKeyedRateLimiter({ clock, perSecond: 1 / 300, burst: 1 });
   return {
-    clusterChanged(change) {
+    /** Observes connections of any replica that started while an earlier one was still recorded as connected. */
+    clusterChanged(change: Change<Cluster>): void {
       if (isRise(change)) rises.take(change.key);
     },
-    replaced(key) {
+    /** A newer stream replaced an open one of this replica. True when a duplicate is to be reported now. */
+    replaced(key: ObjectKey): boolean {
       const isFirst = replacements.take(key);
       return !isFirst && !rises.has(key) && warnings.take(key);
     },

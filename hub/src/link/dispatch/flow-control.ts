@@ -12,25 +12,20 @@ export interface ReceiveLimitOptions {
   readonly onAvailable: () => void;
 }
 
-export interface ReceiveLimit {
-  /** Counts one message that was read. */
-  received(): void;
-  close(): void;
-}
-
 /** In messages. Enough for a cluster with thousands of deployments that reports all of them when it connects. */
 export const receiveLimits = { burst: 2_000, perSecond: 500 } as const;
 
 /** Reading stops for at least this once the burst is spent, not once for each message. */
 const shortestPauseMs = 200;
 
-export function createReceiveLimit(options: ReceiveLimitOptions): ReceiveLimit {
+export function createReceiveLimit(options: ReceiveLimitOptions) {
   const { clock, onExceeded, onAvailable } = options;
   const bucket = createTokenBucket({ clock, ...receiveLimits });
   let timer: Timer | undefined;
 
   return {
-    received() {
+    /** Counts one message that was read. */
+    received(): void {
       const waitMs = bucket.reserve();
       if (waitMs === 0 || timer !== undefined) return;
       onExceeded();
@@ -42,7 +37,7 @@ export function createReceiveLimit(options: ReceiveLimitOptions): ReceiveLimit {
         Math.max(shortestPauseMs, waitMs),
       );
     },
-    close() {
+    close(): void {
       timer?.cancel();
     },
   };

@@ -46,20 +46,15 @@ export interface ReportIntakeDeps {
   readonly onFailed: (thrown: unknown) => void;
 }
 
-export interface ReportIntake {
-  state(position: ReportPosition, state: DeploymentState): void;
-  withdrawn(deployment: DeploymentKey): void;
-  /** Whether a report was rejected on a deployment that is the cluster's after all, because the cache was behind. */
-  hasMissed(name: string): boolean;
-}
-
 /**
  * Reports of one agent that are being stored, and rejected ones that are not acknowledged: what fifty HelmOps change at once, with
  * room.
  */
 const maxInFlight = 256;
 
-export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
+export type ReportIntake = ReturnType<typeof createReportIntake>;
+
+export function createReportIntake(deps: ReportIntakeDeps) {
   const { cluster, desired, sink, metrics, rejections, log } = deps;
   let inFlight = 0;
   /** Names of rejected reports whose acknowledgement is not sent yet. */
@@ -98,7 +93,7 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
   }
 
   return {
-    state(position, state) {
+    state(position: ReportPosition, state: DeploymentState): void {
       if (desired(state.name)?.metadata.uid !== state.uid) {
         reject(state, "unknown_deployment");
         if (deps.isStored(state.name)) {
@@ -118,7 +113,7 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
         acknowledge(state.name, position.sequence),
       );
     },
-    withdrawn(deployment) {
+    withdrawn(deployment: DeploymentKey): void {
       const current = desired(deployment.name);
       deps.onUninstalled(deployment.name, deployment.uid);
       if (current?.metadata.uid !== deployment.uid) return;
@@ -128,6 +123,8 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
       }
       store(sink.withdrawn(cluster, deployment), () => undefined);
     },
-    hasMissed: (name) => unknown.has(name) && desired(name)?.metadata.uid === unknown.get(name),
+    /** Whether a report was rejected on a deployment that is the cluster's after all, because the cache was behind. */
+    hasMissed: (name: string): boolean =>
+      unknown.has(name) && desired(name)?.metadata.uid === unknown.get(name),
   };
 }

@@ -11,17 +11,13 @@ export interface TrustedAuthoritiesOptions {
   readonly log: Log;
 }
 
-export interface TrustedAuthorities {
-  /** The message that is due now; `undefined` when the agent is up to date. Never rejects. */
-  next(): Promise<HubMessage | undefined>;
-}
-
-export function createTrustedAuthorities(options: TrustedAuthoritiesOptions): TrustedAuthorities {
+export function createTrustedAuthorities(options: TrustedAuthoritiesOptions) {
   const { authority, log } = options;
   let { agentDigest } = options;
 
   return {
-    async next() {
+    /** The message that is due now; `undefined` when the agent is up to date. Never rejects. */
+    async next(): Promise<HubMessage | undefined> {
       if (authority.trusted.digest === agentDigest) return undefined;
       try {
         // This replica may be the stale one: an agent must not go back to an older list.

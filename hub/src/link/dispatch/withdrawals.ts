@@ -16,17 +16,15 @@ export interface WithdrawalsDeps {
   readonly deployments: () => readonly BundleDeployment[];
 }
 
-export interface Withdrawals {
-  /** For the deployment with this UID, which was seen to be deleted. Rejects when the Cluster cannot be read. */
-  mayBeSent(uid: string): Promise<boolean>;
-}
+export type Withdrawals = ReturnType<typeof createWithdrawals>;
 
-export function createWithdrawals({ rest, cluster, deployments }: WithdrawalsDeps): Withdrawals {
+export function createWithdrawals({ rest, cluster, deployments }: WithdrawalsDeps) {
   /** UIDs of those that were being deleted when the Cluster was last read and allowed withdrawals. */
   let confirmed: ReadonlySet<string | undefined> = new Set();
 
   return {
-    async mayBeSent(uid) {
+    /** For the deployment with this UID, which was seen to be deleted. Rejects when the Cluster cannot be read. */
+    async mayBeSent(uid: string): Promise<boolean> {
       if (confirmed.has(uid)) return true;
       const deleted = deployments()
         .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)

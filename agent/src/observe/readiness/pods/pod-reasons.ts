@@ -12,15 +12,6 @@ import { readPods } from "./read-pods.ts";
 import type { Workload } from "./workload.ts";
 import { type WorkloadReason, workloadReason } from "./workload-reason.ts";
 
-export interface PodReasons {
-  /** Replaces the workloads of a release that are not ready. Their pods are read with this client. */
-  follow(release: string, workloads: readonly Workload[], client: WatchClient): void;
-  /** Undefined before the first read, and if its pods have none. */
-  reasonOf(release: string, workload: Workload): WorkloadReason | undefined;
-  /** Ends all reads; resolves when they have ended. */
-  end(): Promise<void>;
-}
-
 export interface PodReasonsDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -48,7 +39,9 @@ interface Followed {
   readonly dropped: AbortController;
 }
 
-export function createPodReasons({ clock, log, onChange }: PodReasonsDeps): PodReasons {
+export type PodReasons = ReturnType<typeof createPodReasons>;
+
+export function createPodReasons({ clock, log, onChange }: PodReasonsDeps) {
   const releases = new Map<string, Map<string, Followed>>();
   const bucket = createTokenBucket({ ...requestLimits, clock });
   const reads = createSemaphore(maxReads);
@@ -102,7 +95,8 @@ export function createPodReasons({ clock, log, onChange }: PodReasonsDeps): PodR
   }
 
   return {
-    follow(release, workloads, client) {
+    /** Replaces the workloads of a release that are not ready. Their pods are read with this client. */
+    follow(release: string, workloads: readonly Workload[], client: WatchClient): void {
       const before = releases.get(release) ?? new Map<string, Followed>();
       const now = new Map<string, Followed>();
       for (const workload of workloads) {
@@ -129,8 +123,11 @@ export function createPodReasons({ clock, log, onChange }: PodReasonsDeps): PodR
       if (now.size > 0) releases.set(release, now);
       else releases.delete(release);
     },
-    reasonOf: (release, workload) => releases.get(release)?.get(keyOf(workload))?.reason,
-    async end() {
+    /** Undefined before the first read, and if its pods have none. */
+    reasonOf: (release: string, workload: Workload): WorkloadReason | undefined =>
+      releases.get(release)?.get(keyOf(workload))?.reason,
+    /** Ends all reads; resolves when they have ended. */
+    async end(): Promise<void> {
       for (const workloads of releases.values()) for (const each of workloads.values()) drop(each);
       releases.clear();
       await Promise.all(tasks);
