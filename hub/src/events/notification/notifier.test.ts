@@ -56,9 +56,11 @@ function start(
 }
 
 describe("the notifier", () => {
-  test("stores an event for each Alert that selects it", () => {
-    const { notifier, added } = start();
+  test("stores an event for each Alert that selects it", async () => {
+    const { notifier, added, stored } = start();
+    stored.resolve();
     notifier.notify(helmOp, note);
+    await notifier.stored();
 
     assert.deepEqual(
       added.map(([provider, { alert }]) => `${alert} to ${provider}`),
@@ -121,16 +123,21 @@ describe("the notifier", () => {
   });
 
   test("sends the same event once in five minutes", async () => {
-    const { notifier, added, clock } = start([alert("one", "a")]);
+    const { notifier, added, clock, stored } = start([alert("one", "a")]);
+    stored.resolve();
     notifier.notify(helmOp, note);
+    await notifier.stored();
     await clock.advance(repeatedMs - 1);
     notifier.notify(helmOp, { ...note, type: "Warning", reason: "Other" });
+    await notifier.stored();
     assert.equal(added.length, 1);
 
     notifier.notify(helmOp, { ...note, note: "is not ready" });
+    await notifier.stored();
     assert.equal(added.length, 2);
     await clock.advance(1);
     notifier.notify(helmOp, note);
+    await notifier.stored();
     assert.equal(added.length, 3);
   });
 
