@@ -1,19 +1,17 @@
-/** Performs one action for a release. */
+/** Performs one action for a release: Helm is run by those of `helm-actions.ts`, readiness awaited by `await-readiness.ts`. */
 import { AppError, unreachable } from "@flotilla/shared/errors";
 import { agentErrors } from "../../base/errors/index.ts";
+import { applyNamespaceMetadata, type ReleaseRecord } from "../../helm/index.ts";
 import type { Action } from "../state/action.ts";
+import { crdPolicy } from "./assigned-content.ts";
 import { awaitReadiness } from "./await-readiness.ts";
 import { claimSame } from "./claims.ts";
-import { correctDrift } from "./correct-drift.ts";
-import type { DeployPass, DeployResult } from "./deploy-pass.ts";
+import type { DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
 import { failedAttemptsAt, stopError } from "./failed-attempts.ts";
-import { finish } from "./finish.ts";
+import { rollBack, runTests, uninstall, upgrade } from "./helm-actions.ts";
+import { disownChanged, inSync, isUnchanged } from "./in-sync.ts";
 import { lockedError, lockTimeoutMs } from "./lock-times.ts";
-import { rollBack } from "./rollback.ts";
-import { runTests } from "./run-tests.ts";
 import { attemptedOf, type DesiredRelease, type Tools } from "./tools.ts";
-import { uninstall } from "./uninstall.ts";
-import { upgrade } from "./upgrade.ts";
 
 /** Undefined: decide again. Throws why the desired state cannot be reached. */
 export async function act(
@@ -76,4 +74,45 @@ export async function act(
 /** Helm changes objects one after the other: meanwhile they differ from every manifest. */
 function changesObjects({ kind }: Action): boolean {
   return kind === "upgrade" || kind === "rollback" || kind === "uninstall";
+}
+
+/** The release is as desired: completes what follows its installation. */
+async function finish(
+  tools: Tools,
+  record: ReleaseRecord,
+  release: DesiredRelease,
+  { signal }: DeployPass,
+): Promise<InSync | undefined> {
+  const { crds, downstream, inventory, attempts, recordsNamespace } = tools;
+  const { content, desired, client, inputs } = release;
+  const owner = desired.owner.id;
+  if (await disownChanged(tools, record)) return undefined;
+  await attempts.setStoppedAt(owner, undefined);
+  await attempts.endRun(owner);
+  await attempts.setFailedAttempts(owner, undefined);
+  await attempts.setAttempt(owner, undefined);
+  await inventory.ensureStored(owner);
+  const { namespace } = desired;
+  await downstream.apply(inputs.downstream, { owner, namespace, client, signal });
+  await applyNamespaceMetadata(client, content, signal);
+  await crds.reconcile(record, crdPolicy(content, client, signal));
+  await recordsNamespace.clear({ content, client, signal });
+  return await inSync(tools, release, record);
+}
+
+/** Objects are changed back as the account of the deployment; Helm's storage stays as it is. */
+async function correctDrift(
+  tools: Tools,
+  record: ReleaseRecord,
+  { desired, correctionRequest }: DesiredRelease,
+  { signal, superseded }: DeployPass,
+): Promise<undefined> {
+  if (await isUnchanged(tools, record))
+    await tools.drift.correct(
+      desired.owner.id,
+      AbortSignal.any([signal, superseded]),
+      correctionRequest(),
+    );
+  else await tools.inventory.disown(record, record.revision);
+  return undefined;
 }

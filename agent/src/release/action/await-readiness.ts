@@ -1,16 +1,20 @@
-/** The action `await`. */
+/**
+ * The action `await`: a release becomes ready, or fails at the end of its timeout. No worker and no process waits meanwhile: it is
+ * reconciled again when its objects change, and at the deadline.
+ */
+import { AppError } from "@flotilla/shared/errors";
 import { agentErrors } from "../../base/errors/index.ts";
-import { rollbackOptions, upgradeOptions } from "../../helm/index.ts";
+import { type ReleaseKey, rollbackOptions, upgradeOptions } from "../../helm/index.ts";
+import type { Readiness } from "../../observe/index.ts";
 import type { Action } from "../state/action.ts";
 import type { AttemptedAction } from "../state/failure-policy.ts";
 import type { DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
 import { failedAttemptsAt, recordRemediation, remediated } from "./failed-attempts.ts";
 import { disownChanged, inSync } from "./in-sync.ts";
-import { notReadyError } from "./not-ready-error.ts";
 import { afterFailure } from "./remediate.ts";
 import { attemptedOf, type DesiredRelease, type Tools } from "./tools.ts";
 
-/** Nothing is occupied while the release becomes ready: it is reconciled again when its objects change, and at the deadline. */
+/** Undefined: it is ready, or not as the agent left it: decide again. Throws why the release failed by not becoming ready. */
 export async function awaitReadiness(
   tools: Tools,
   { record, untilMs }: Extract<Action, { kind: "await" }>,
@@ -71,4 +75,24 @@ function lastFailure({ attempts }: Tools, release: DesiredRelease) {
   return failed === undefined
     ? { message: "", code: agentErrors.HELM_FAILED.code }
     : { message: `${failed.message}${remediated(failed)}`, code: failed.code };
+}
+
+type Unready = Pick<Readiness, "notReady" | "counts" | "runningJob">;
+
+/** In a message. */
+const maxReasons = 5;
+
+function notReadyError({ namespace, name }: ReleaseKey, readiness: Unready): AppError {
+  return new AppError(
+    agentErrors.RELEASE_NOT_READY,
+    `release ${namespace}/${name} was not ready at the end of its timeout: ${reasonsOf(readiness)}`,
+  );
+}
+
+function reasonsOf({ notReady, counts, runningJob }: Unready): string {
+  if (notReady.length === 0) return `Job ${runningJob ?? ""} is not complete`;
+  const shown = notReady.slice(0, maxReasons);
+  const total = counts.notReady + counts.missing + counts.unknown;
+  const reasons = shown.map(({ kind, name, message }) => `${kind} ${name}: ${message}`).join("; ");
+  return total > shown.length ? `${reasons}; and ${total - shown.length} more` : reasons;
 }
