@@ -11,156 +11,121 @@ export const sha256Schema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
 const httpAddress = z.string().regex(/^https?:\/\//i);
 
-/** How an agent makes the chart from what it fetched; the chart gets the version of the pin. */
+/** The type of a schema, deeply readonly. */
+type Typed<S extends z.ZodType> = Immutable<z.infer<S>>;
+
+type Immutable<T> = T extends readonly (infer E)[]
+  ? readonly Immutable<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Immutable<T[K]> }
+    : T;
+
 const buildSchema = z.strictObject({
   /** Files that are merged in this order, the last one wins, and replace the chart's `values.yaml`. */
   valuesFiles: z.array(z.string().min(1)).optional(),
   ignoreMissingValuesFiles: z.boolean().optional(),
 });
 
-/** The files of one commit of a Git repository. */
-const gitTreeFields = {
+/** How an agent makes the chart from what it fetched; the chart gets the version of the pin. */
+export type ChartBuild = Typed<typeof buildSchema>;
+
+const gitTreeSchema = z.strictObject({
   url: z.string().regex(/^(?:https?|ssh):\/\//i),
+  /** 40 hex digits. */
   commit: z.string().regex(/^[0-9a-f]{40}$/),
   recurseSubmodules: z.boolean().optional(),
   /** Only these directories are checked out; absent: all. */
   sparseCheckout: z.array(z.string().min(1)).optional(),
   /** `spec.ignore` of the GitRepository. */
   ignore: z.string().optional(),
-};
+});
+
+/** The files of one commit of a Git repository. */
+export type GitTree = Typed<typeof gitTreeSchema>;
+
+const gitIncludeSchema = z.strictObject({
+  ...gitTreeSchema.shape,
+  fromPath: z.string(),
+  toPath: z.string(),
+});
+
+export type GitInclude = Typed<typeof gitIncludeSchema>;
+
+const httpPinSchema = z.strictObject({
+  kind: z.literal("http"),
+  version: z.string().min(1),
+  url: httpAddress,
+  /** The digest of the archive; absent when the index has none. */
+  digest: sha256Schema.optional(),
+  /** Absent: the archive is the chart. */
+  build: buildSchema.optional(),
+});
+
+export type HttpPin = Typed<typeof httpPinSchema>;
+
+const ociPinSchema = z.strictObject({
+  kind: z.literal("oci"),
+  version: z.string().min(1),
+  repository: z.string().refine((text) => parseOciName(text) !== undefined),
+  tag: z.string().min(1),
+  manifestDigest: sha256Schema,
+  /** The digest of the archive. */
+  layerDigest: sha256Schema,
+  layerSizeBytes: z.int().nonnegative(),
+  /** Absent: the archive is the chart. */
+  build: buildSchema.optional(),
+});
+
+export type OciPin = Typed<typeof ociPinSchema>;
+
+const archivePinSchema = z.strictObject({ kind: z.literal("tarball"), url: httpAddress });
+
+export type ArchivePin = Typed<typeof archivePinSchema>;
+
+const gitPinSchema = z.strictObject({
+  kind: z.literal("git"),
+  version: z.string().min(1),
+  ...gitTreeSchema.shape,
+  /** The path of the chart, from the root of the repository. */
+  path: z.string().min(1),
+  /** Files of other repositories, which are copied into this one. */
+  include: z.array(gitIncludeSchema).optional(),
+  build: buildSchema,
+});
+
+export type GitPin = Typed<typeof gitPinSchema>;
+
+const bucketPinSchema = z.strictObject({
+  kind: z.literal("bucket"),
+  version: z.string().min(1),
+  /** HOST or HOST:PORT. */
+  endpoint: z.string().min(1),
+  bucketName: z.string().min(1),
+  region: z.string().optional(),
+  /** Plain HTTP. */
+  insecure: z.boolean().optional(),
+  prefix: z.string().optional(),
+  /** `spec.ignore` of the Bucket. */
+  ignore: z.string().optional(),
+  /** Over the keys and ETags of its objects. */
+  digest: sha256Schema,
+  /** The path of the chart, from the root of the bucket: a directory or an archive. */
+  path: z.string().min(1),
+  build: buildSchema,
+});
+
+/** The objects of a bucket whose keys and ETags have this digest. */
+export type BucketPin = Typed<typeof bucketPinSchema>;
 
 export const pinSchema = z
   .discriminatedUnion("kind", [
-    z.strictObject({
-      kind: z.literal("http"),
-      version: z.string().min(1),
-      url: httpAddress,
-      /** The digest of the archive; absent when the index has none. */
-      digest: sha256Schema.optional(),
-      /** Absent: the archive is the chart. */
-      build: buildSchema.optional(),
-    }),
-    z.strictObject({
-      kind: z.literal("oci"),
-      version: z.string().min(1),
-      repository: z.string().refine((text) => parseOciName(text) !== undefined),
-      tag: z.string().min(1),
-      manifestDigest: sha256Schema,
-      /** The digest of the archive. */
-      layerDigest: sha256Schema,
-      layerSizeBytes: z.int().nonnegative(),
-      /** Absent: the archive is the chart. */
-      build: buildSchema.optional(),
-    }),
-    z.strictObject({ kind: z.literal("tarball"), url: httpAddress }),
-    z.strictObject({
-      kind: z.literal("git"),
-      version: z.string().min(1),
-      ...gitTreeFields,
-      /** The path of the chart, from the root of the repository. */
-      path: z.string().min(1),
-      /** Files of other repositories, which are copied into this one. */
-      include: z
-        .array(z.strictObject({ ...gitTreeFields, fromPath: z.string(), toPath: z.string() }))
-        .optional(),
-      build: buildSchema,
-    }),
-    z.strictObject({
-      kind: z.literal("bucket"),
-      version: z.string().min(1),
-      endpoint: z.string().min(1),
-      bucketName: z.string().min(1),
-      region: z.string().optional(),
-      /** Plain HTTP. */
-      insecure: z.boolean().optional(),
-      prefix: z.string().optional(),
-      /** `spec.ignore` of the Bucket. */
-      ignore: z.string().optional(),
-      /** Over the keys and ETags of its objects. */
-      digest: sha256Schema,
-      /** The path of the chart, from the root of the bucket: a directory or an archive. */
-      path: z.string().min(1),
-      build: buildSchema,
-    }),
+    httpPinSchema,
+    ociPinSchema,
+    archivePinSchema,
+    gitPinSchema,
+    bucketPinSchema,
   ])
   .readonly();
-
-export interface HttpPin {
-  readonly kind: "http";
-  readonly version: string;
-  readonly url: string;
-  readonly digest?: string | undefined;
-  readonly build?: ChartBuild | undefined;
-}
-
-export interface OciPin {
-  readonly kind: "oci";
-  readonly version: string;
-  readonly repository: string;
-  readonly tag: string;
-  readonly manifestDigest: string;
-  readonly layerDigest: string;
-  readonly layerSizeBytes: number;
-  readonly build?: ChartBuild | undefined;
-}
-
-export interface ArchivePin {
-  readonly kind: "tarball";
-  readonly url: string;
-}
-
-/** How an agent makes the chart from what it fetched; the chart gets the version of the pin. */
-export interface ChartBuild {
-  /** Files that are merged in this order, the last one wins, and replace the chart's `values.yaml`. */
-  readonly valuesFiles?: readonly string[] | undefined;
-  readonly ignoreMissingValuesFiles?: boolean | undefined;
-}
-
-/** The files of one commit of a Git repository. */
-export interface GitTree {
-  readonly url: string;
-  /** 40 hex digits. */
-  readonly commit: string;
-  readonly recurseSubmodules?: boolean | undefined;
-  /** Only these directories are checked out; absent: all. */
-  readonly sparseCheckout?: readonly string[] | undefined;
-  /** `spec.ignore` of the GitRepository. */
-  readonly ignore?: string | undefined;
-}
-
-export interface GitPin extends GitTree {
-  readonly kind: "git";
-  readonly version: string;
-  /** The path of the chart, from the root of the repository. */
-  readonly path: string;
-  /** Files of other repositories, which are copied into this one. */
-  readonly include?: readonly GitInclude[] | undefined;
-  readonly build: ChartBuild;
-}
-
-export interface GitInclude extends GitTree {
-  readonly fromPath: string;
-  readonly toPath: string;
-}
-
-/** The objects of a bucket whose keys and ETags have this digest. */
-export interface BucketPin {
-  readonly kind: "bucket";
-  readonly version: string;
-  /** HOST or HOST:PORT. */
-  readonly endpoint: string;
-  readonly bucketName: string;
-  readonly region?: string | undefined;
-  /** Plain HTTP. */
-  readonly insecure?: boolean | undefined;
-  readonly prefix?: string | undefined;
-  /** `spec.ignore` of the Bucket. */
-  readonly ignore?: string | undefined;
-  readonly digest: string;
-  /** The path of the chart, from the root of the bucket: a directory or an archive. */
-  readonly path: string;
-  readonly build: ChartBuild;
-}
 
 /** A pin of one archive, which is fetched by one request. */
 export type DownloadPin = HttpPin | OciPin | ArchivePin;
