@@ -12,13 +12,7 @@ import {
   requestAnswers,
 } from "@flotilla/shared/api";
 import { type AppKind, type AppRequest, isAppKind, takesRequest } from "@flotilla/shared/api/apps";
-import {
-  correctDriftRequestAnnotation,
-  forceRequestAnnotation,
-  pollRequestAnnotation,
-  reconcileRequestAnnotation,
-  resetRequestAnnotation,
-} from "@flotilla/shared/api/names";
+import { pollRequestAnnotation, requestAnnotations, tokensOf } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
@@ -89,12 +83,9 @@ export async function reconcile(options: ReconcileOptions, config: CliConfig): P
       );
     // The hub compares the value with the last one that it handled; Flux uses the time, too.
     const token = formatTimeMs(Date.now());
-    const annotations = {
-      [poll ? pollRequestAnnotation : reconcileRequestAnnotation]: token,
-      ...(correctDrift && { [correctDriftRequestAnnotation]: token }),
-      ...(force && { [forceRequestAnnotation]: token }),
-      ...(reset && { [resetRequestAnnotation]: token }),
-    };
+    const annotations = poll
+      ? { [pollRequestAnnotation]: token }
+      : requestAnnotations(tokensOf({ token, force, reset, correctDrift }));
     await object.patch({ metadata: { annotations } });
     print(`${object.what} ${poll ? "poll" : "reconciliation"} requested`);
     if (waitMs === undefined) return;

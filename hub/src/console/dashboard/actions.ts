@@ -1,12 +1,6 @@
 /** What a user may change from the dashboard: each action is one patch, and has a command that does the same. Pure. */
 import { appDefinition, isAppKind, takesRequest } from "@flotilla/shared/api/apps";
-import {
-  correctDriftRequestAnnotation,
-  forceRequestAnnotation,
-  pollRequestAnnotation,
-  reconcileRequestAnnotation,
-  resetRequestAnnotation,
-} from "@flotilla/shared/api/names";
+import { pollRequestAnnotation, requestAnnotations } from "@flotilla/shared/api/names";
 import type { ActionName, ActionRequest } from "@flotilla/shared/dashboard";
 
 export type ActionTarget = Pick<ActionRequest, "kind" | "namespace" | "name">;
@@ -66,19 +60,16 @@ export function patchOf(action: ActionName, { kind }: ActionTarget, now: string)
       return annotations(
         isPolledApp(kind)
           ? { [pollRequestAnnotation]: now }
-          : { [reconcileRequestAnnotation]: now },
+          : requestAnnotations({ requestedAt: now }),
       );
     case "reconcile":
-      return annotations({ [reconcileRequestAnnotation]: now });
+      return annotations(requestAnnotations({ requestedAt: now }));
     case "correct-drift":
-      return annotations({
-        [reconcileRequestAnnotation]: now,
-        [correctDriftRequestAnnotation]: now,
-      });
+      return annotations(requestAnnotations({ requestedAt: now, correctDriftAt: now }));
     case "retry":
-      return annotations({ [reconcileRequestAnnotation]: now, [resetRequestAnnotation]: now });
+      return annotations(requestAnnotations({ requestedAt: now, resetAt: now }));
     case "force":
-      return annotations({ [reconcileRequestAnnotation]: now, [forceRequestAnnotation]: now });
+      return annotations(requestAnnotations({ requestedAt: now, forceAt: now }));
     case "suspend":
       return { spec: { suspend: true } };
     case "resume":

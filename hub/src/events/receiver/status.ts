@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Condition } from "@flotilla/shared/api";
-import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import { requestTokens } from "@flotilla/shared/api/names";
 import { type FluxCondition, maxResources, type ReceiverStatus } from "@flotilla/shared/flux";
 import { fluxConditions } from "../../sources/index.ts";
 import type { Filters } from "./filters.ts";
@@ -101,7 +101,7 @@ export function suspendedStatus(receiver: Receiver): ReceiverStatus | undefined 
 }
 
 function handled({ metadata }: Receiver): Pick<ReceiverStatus, "lastHandledReconcileAt"> {
-  const requestedAt = metadata.annotations?.[reconcileRequestAnnotation];
+  const { requestedAt } = requestTokens(metadata);
   return requestedAt === undefined ? {} : { lastHandledReconcileAt: requestedAt };
 }
 

@@ -1,9 +1,5 @@
 /** The part of a HelmRelease's status that its reconcile decides. Pure. */
-import {
-  forceRequestAnnotation,
-  reconcileRequestAnnotation,
-  resetRequestAnnotation,
-} from "@flotilla/shared/api/names";
+import { requestOf, requestTokens } from "@flotilla/shared/api/names";
 import type { HelmRelease, HelmReleaseStatus } from "@flotilla/shared/flux";
 import { withFluxCondition } from "../../sources/index.ts";
 import { chartKey, chartSourceOf, chartVersion, type ReleaseChart } from "./chart.ts";
@@ -73,12 +69,12 @@ export function suspendedStatus(
 
 /** Requests by annotation, which each reconcile handles. */
 function handled({ metadata }: HelmRelease): Partial<HelmReleaseStatus> {
-  const annotation = (name: string) => metadata.annotations?.[name] ?? "";
-  const request = annotation(reconcileRequestAnnotation);
-  if (request === "") return {};
+  const request = requestOf(requestTokens(metadata));
+  if (request === undefined) return {};
+  const { token, force, reset } = request;
   return {
-    lastHandledReconcileAt: request,
-    ...(annotation(forceRequestAnnotation) === request && { lastHandledForceAt: request }),
-    ...(annotation(resetRequestAnnotation) === request && { lastHandledResetAt: request }),
+    lastHandledReconcileAt: token,
+    ...(force && { lastHandledForceAt: token }),
+    ...(reset && { lastHandledResetAt: token }),
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import { type Bundle, type BundleOrigin, type ObjectRef, placeOnHub } from "@flotilla/shared/api";
-import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import { requestTokens } from "@flotilla/shared/api/names";
 import { messageOf } from "@flotilla/shared/errors";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import type { Informer, Store } from "@flotilla/shared/kube/cache";
@@ -50,7 +50,7 @@ export function createObjectRefreshController(deps: ObjectRefreshDeps): Controll
         return done();
       }
       const nowMs = clock.monotonic();
-      const request = release.metadata.annotations?.[reconcileRequestAnnotation] ?? "";
+      const request = requestTokens(release.metadata).requestedAt ?? "";
       const before = last.get(key) ?? { request, atMs: nowMs };
       const waitMs = before.atMs + intervalMsOf(release) - nowMs;
       if (before.request === request && waitMs > 0) {

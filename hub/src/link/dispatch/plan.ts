@@ -1,6 +1,7 @@
 /** What to send an agent: what it has stored compared with the BundleDeployments of its cluster. Pure. */
 import type { DeploymentKey, ObservedDeployment, ReleaseRequest } from "@flotilla/proto";
 import type { BundleDeployment } from "@flotilla/shared/api";
+import { requestOf } from "@flotilla/shared/api/names";
 import { signatureOf } from "../../rules/index.ts";
 
 export type DispatchStep =
@@ -72,7 +73,7 @@ export function planDeployment(
   if (spec.deploymentID === "") return nothing;
   const paused = isHeld(spec);
   const hasContent = isSame && !observed.withdrawing && observed.deploymentId === spec.deploymentID;
-  const request = requestOf(spec);
+  const request = requestIn(spec);
   const hasRequest = request === undefined || observed?.requestToken === request.token;
   if (hasContent && observed.paused === paused && hasRequest) return nothing;
   return {
@@ -90,19 +91,11 @@ function isHeld({ paused, suspend }: BundleDeployment["spec"]): boolean {
   return paused === true || suspend === true;
 }
 
-function requestOf({
-  requestedAt,
-  forceAt,
-  resetAt,
-  correctDriftAt,
-}: BundleDeployment["spec"]): ReleaseRequest | undefined {
-  if (!requestedAt) return undefined;
-  return {
-    token: requestedAt,
-    force: forceAt === requestedAt,
-    reset: resetAt === requestedAt,
-    ...(correctDriftAt === requestedAt && { correctDrift: true as const }),
-  };
+function requestIn(spec: BundleDeployment["spec"]): ReleaseRequest | undefined {
+  const request = requestOf(spec);
+  if (request === undefined) return undefined;
+  const { correctDrift, ...others } = request;
+  return { ...others, ...(correctDrift && { correctDrift }) };
 }
 
 /** What the agent has once it has applied a step. */

@@ -5,11 +5,10 @@ import {
   clusterLabel,
   clusterNamespaceLabel,
   clusterUidLabel,
-  correctDriftRequestAnnotation,
-  forceRequestAnnotation,
   managedLabel,
-  reconcileRequestAnnotation,
-  resetRequestAnnotation,
+  requestOf,
+  requestTokens,
+  tokensOf,
 } from "@flotilla/shared/api/names";
 import { addUsed, formatUsed, parseUsed } from "@flotilla/shared/referenced";
 import { isForCluster } from "../../base/index.ts";
@@ -125,7 +124,7 @@ function specFor(
     stagedDeploymentID: staged,
     ...(paused && { paused: true }),
     ...(placement.isSuspended && { suspend: true }),
-    ...requestOf(bundle),
+    ...requestIn(bundle),
     ...(referencedObjects.length > 0 && { referencedObjects }),
   };
 }
@@ -150,18 +149,20 @@ export function heldDeployment(
 }
 
 /** The last request of a user; what else is requested only as part of it. */
-function requestOf({ metadata }: Bundle): Partial<BundleDeployment["spec"]> {
-  // Users may write anything into it, and agents accept printable tokens only.
-  const tokenIn = (name: string) =>
-    metadata.annotations?.[name]?.slice(0, longestToken).replace(/[^\x20-\x7e]/g, "?");
-  const requestedAt = tokenIn(reconcileRequestAnnotation);
-  if (!requestedAt) return {};
-  return {
-    requestedAt,
-    ...(tokenIn(forceRequestAnnotation) === requestedAt && { forceAt: requestedAt }),
-    ...(tokenIn(resetRequestAnnotation) === requestedAt && { resetAt: requestedAt }),
-    ...(tokenIn(correctDriftRequestAnnotation) === requestedAt && { correctDriftAt: requestedAt }),
-  };
+function requestIn({ metadata }: Bundle): Partial<BundleDeployment["spec"]> {
+  const { requestedAt, forceAt, resetAt, correctDriftAt } = requestTokens(metadata);
+  const request = requestOf({
+    requestedAt: printable(requestedAt),
+    forceAt: printable(forceAt),
+    resetAt: printable(resetAt),
+    correctDriftAt: printable(correctDriftAt),
+  });
+  return request === undefined ? {} : tokensOf(request);
+}
+
+/** Users may write anything into a request, and agents accept printable tokens only. */
+function printable(token: string | undefined): string | undefined {
+  return token?.slice(0, longestToken).replace(/[^\x20-\x7e]/g, "?");
 }
 
 /** The limit of a request in a BundleDeployment. */

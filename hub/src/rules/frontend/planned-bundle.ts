@@ -3,11 +3,15 @@
  * is resolved, and its pin is kept with that reference in `spec.helmOpOptions.pins`. Pure.
  */
 import { apiVersion, type Bundle, type ChartPin, type HelmOptions } from "@flotilla/shared/api";
-import { bundleFinalizer, targetName } from "@flotilla/shared/api/names";
+import {
+  bundleFinalizer,
+  requestAnnotations,
+  requestTokens,
+  targetName,
+} from "@flotilla/shared/api/names";
 import { pinnedVersion } from "@flotilla/shared/source";
 import { type ChartReference, chartReferenceOf, entryFor } from "./charts.ts";
 import type { PlannedRelease, ReleaseSpec } from "./planned-release.ts";
-import { requestAnnotations } from "./request-annotations.ts";
 
 export interface ResolvedCharts {
   /** One for each chart reference of the release. */
@@ -18,6 +22,8 @@ export interface ResolvedCharts {
 
 export function bundleOf(release: PlannedRelease, charts: ResolvedCharts): Bundle {
   const { metadata, spec, bundle } = release;
+  const requests = requestAnnotations(requestTokens(metadata));
+  const isRequested = spec.suspend !== true && Object.keys(requests).length > 0;
   return {
     apiVersion,
     kind: "Bundle",
@@ -26,7 +32,7 @@ export function bundleOf(release: PlannedRelease, charts: ResolvedCharts): Bundl
       ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
       labels: { ...bundle.labels },
       // They stay open while the release is suspended.
-      ...(spec.suspend !== true && requestAnnotations({ metadata })),
+      ...(isRequested && { annotations: requests }),
       finalizers: [bundleFinalizer],
     },
     spec: bundleSpecOf(release, charts),

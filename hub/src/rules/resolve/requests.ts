@@ -1,6 +1,6 @@
 /** Requests by annotation. Each value that was not handled yet is one request; the status has the one handled last. */
 import type { HelmOpStatus } from "@flotilla/shared/api";
-import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import { pollRequestAnnotation, requestTokens } from "@flotilla/shared/api/names";
 import { createLruCache } from "@flotilla/shared/cache";
 import type { Clock } from "@flotilla/shared/time";
 import type { PlannedRelease } from "../frontend/planned-release.ts";
@@ -43,7 +43,7 @@ export function handledOf(
 }
 
 function requestedOf({ metadata }: PlannedRelease): Requests {
-  const reconcile = metadata.annotations?.[reconcileRequestAnnotation] ?? "";
+  const reconcile = requestTokens(metadata).requestedAt ?? "";
   const poll = metadata.annotations?.[pollRequestAnnotation] ?? "";
   return { ...(reconcile !== "" && { reconcile }), ...(poll !== "" && { poll }) };
 }

@@ -1,6 +1,6 @@
 /** When a source of Flux is read. Pure: the schedule is in its status, so that a new leader continues it. */
 import type { ResolutionStatus } from "@flotilla/shared/api";
-import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import { requestOf, requestTokens } from "@flotilla/shared/api/names";
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import { formatTimeMs, parseGoDuration } from "@flotilla/shared/time";
@@ -28,7 +28,7 @@ export function scheduleOf(
   { metadata, spec, status }: SourceObject,
   { nowMs, inputs }: { readonly nowMs: number; readonly inputs: string },
 ): SourceSchedule {
-  const request = requestOf({ metadata, status });
+  const request = openRequest({ metadata, status });
   if (spec?.suspend === true) return { isDue: false, ...(request !== undefined && { request }) };
   const { observedGeneration, nextAttemptTime, credentialsVersion = "" } = status?.polling ?? {};
   const next =
@@ -42,9 +42,9 @@ export function scheduleOf(
 }
 
 /** The value of a request that was not handled yet. */
-function requestOf({ metadata, status }: Pick<SourceObject, "metadata" | "status">) {
-  const request = metadata.annotations?.[reconcileRequestAnnotation] ?? "";
-  return request === "" || request === status?.lastHandledReconcileAt ? undefined : request;
+function openRequest({ metadata, status }: Pick<SourceObject, "metadata" | "status">) {
+  const token = requestOf(requestTokens(metadata))?.token;
+  return token === status?.lastHandledReconcileAt ? undefined : token;
 }
 
 export interface Attempt {

@@ -1,6 +1,7 @@
 /** What the controllers of Flux's sources run on, over an API server in memory. The test starts the controllers itself. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Condition } from "@flotilla/shared/api";
+import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
 import { createFairSemaphore } from "@flotilla/shared/concurrency";
 import { findCondition } from "@flotilla/shared/conditions";
 import {
@@ -66,7 +67,6 @@ export interface ObjectChange<T extends SourceObject> {
   readonly status?: T["status"];
 }
 
-const requestAnnotation = "reconcile.fluxcd.io/requestedAt";
 const pollMs = 5;
 const longestMs = 20_000;
 
@@ -159,7 +159,7 @@ export async function startTestSources(
       findCondition(rest.peek(resource, { namespace, name })?.status?.conditions, type),
     change: put,
     request: (resource, name, value) =>
-      void put(resource, name, { annotations: { [requestAnnotation]: value } }),
+      void put(resource, name, { annotations: { [reconcileRequestAnnotation]: value } }),
     putSecret(name, data) {
       const encoded = Object.entries(data).map(([key, text]) => [
         key,

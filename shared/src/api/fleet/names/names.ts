@@ -45,20 +45,6 @@ export const tokenHeader = "flotilla-token";
 /** On the Lease of a replica: the epoch of the streams whose agents it has kept as connected since its last start. */
 export const epochFloorAnnotation = "flotilla.dev/epoch-floor";
 
-/**
- * On a HelmOp or a Bundle: a request to resolve its chart again and to reconcile its releases. Any new value is one request, as in
- * Flux.
- */
-export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";
-/** With the value of that request: Helm upgrades the releases, whatever their state. As in Flux. */
-export const forceRequestAnnotation = "reconcile.fluxcd.io/forceAt";
-/** With the value of that request: failed attempts before it do not count. As in Flux. */
-export const resetRequestAnnotation = "reconcile.fluxcd.io/resetAt";
-/** With the value of that request: what others have changed in the objects of the releases is changed back, once. */
-export const correctDriftRequestAnnotation = "flotilla.dev/correct-drift-at";
-/** On a HelmOp: a request to poll now, set for a webhook of a registry. Any new value is one request. */
-export const pollRequestAnnotation = "flotilla.dev/poll-requested-at";
-
 /** On objects of `flotilla simulate`: the name of the simulation. */
 export const simulatedLabel = "flotilla.dev/simulation";
 
