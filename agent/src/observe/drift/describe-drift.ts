@@ -1,11 +1,16 @@
 /** The drift of a release in sentences, with Flux's reasons. Pure. */
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { formatTime } from "@flotilla/shared/time";
 import type { ChangedField, DriftObject, ObjectDrift } from "./drift.ts";
 import type { ReleaseDrift } from "./release-drift.ts";
 
 export interface DriftText {
   readonly status: "True" | "False";
-  readonly reason: "DriftDetected" | "NoDriftDetected" | "DriftCorrected" | "DriftCorrectionFailed";
+  readonly reason: (typeof fluxReason)[
+    | "driftDetected"
+    | "noDriftDetected"
+    | "driftCorrected"
+    | "driftCorrectionFailed"];
   readonly message: string;
 }
 
@@ -17,7 +22,8 @@ export function describeDrift(found: ReleaseDrift): DriftText | undefined {
   const { objects, failures, foreign, history, isChosen, uncompared } = found;
   const kept = [...uncomparedText(found), ...foreignText(found)];
   if (objects.length > 0) {
-    const reason = failures.length > 0 ? "DriftCorrectionFailed" : "DriftDetected";
+    const reason =
+      failures.length > 0 ? fluxReason.driftCorrectionFailed : fluxReason.driftDetected;
     const message = [driftText(objects), ...failureTexts(found), ...backOffTexts(found), ...kept];
     return { status: "True", reason, message: message.join("; ") };
   }
@@ -27,12 +33,16 @@ export function describeDrift(found: ReleaseDrift): DriftText | undefined {
     const what = fields.length === 0 ? "" : `: ${fields.join(", ")}`;
     const by = manager === undefined ? "" : ` changed by ${manager}`;
     const message = `corrected ${objectText(object)}${what}${by}`;
-    return { status: "False", reason: "DriftCorrected", message: [message, ...kept].join("; ") };
+    return {
+      status: "False",
+      reason: fluxReason.driftCorrected,
+      message: [message, ...kept].join("; "),
+    };
   }
   if (!isChosen && foreign.length === 0 && uncompared.length === 0) return undefined;
   const which = uncompared.length > 0 ? "the other objects" : "the objects";
   const message = [`${which} are as desired`, ...kept].join("; ");
-  return { status: "False", reason: "NoDriftDetected", message };
+  return { status: "False", reason: fluxReason.noDriftDetected, message };
 }
 
 function driftText(objects: readonly ObjectDrift[]): string {

@@ -2,7 +2,9 @@
  * The action `await`: a release becomes ready, or fails at the end of its timeout. No worker and no process waits meanwhile: it is
  * reconciled again when its objects change, and at the deadline.
  */
+
 import { AppError } from "@flotilla/shared/errors";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { agentErrors } from "../../base/errors/index.ts";
 import { type ReleaseKey, rollbackOptions, upgradeOptions } from "../../helm/index.ts";
 import type { Readiness } from "../../observe/index.ts";
@@ -43,7 +45,7 @@ export async function awaitReadiness(
     await recordRemediation(attempts, attemptedOf(release), "rollback", { error });
     throw error;
   }
-  const reason = action === "install" ? "InstallFailed" : "UpgradeFailed";
+  const reason = action === "install" ? fluxReason.installFailed : fluxReason.upgradeFailed;
   return await afterFailure(tools, release, { action, reason, error });
 }
 

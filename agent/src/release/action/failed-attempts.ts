@@ -1,6 +1,7 @@
 /** Counts failed attempts at a content in the inventory, so that remediation goes on after a restart. */
 
 import { AppError } from "@flotilla/shared/errors";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { cutText } from "@flotilla/shared/text";
 import { agentErrors } from "../../base/errors/index.ts";
 import type { Attempts, FailedAttempts } from "../../state/index.ts";
@@ -111,11 +112,11 @@ export async function recordRemediation(
 
 /** What is reported when nothing more is tried. */
 export function stopError(
-  why: "RetriesExceeded" | "MissingRollbackTarget",
+  why: (typeof fluxReason)["retriesExceeded" | "missingRollbackTarget"],
   failed: FailedAttempts | undefined,
 ): AppError {
   const last = failed === undefined ? "" : `: ${failed.message}${remediated(failed)}`;
-  return why === "RetriesExceeded"
+  return why === fluxReason.retriesExceeded
     ? new AppError(
         agentErrors.RETRIES_EXCEEDED,
         `${attemptsText(failed)} failed, and no retries are left${last}`,

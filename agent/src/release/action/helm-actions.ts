@@ -2,7 +2,9 @@
  * The actions that run Helm: `upgrade`, `test`, `rollback` and `uninstall`. What Helm did is recorded before one returns. Undefined:
  * decide again. A failure is counted before it is thrown, unless Helm was interrupted; where a remediation follows, it is not thrown.
  */
+
 import { unreachable } from "@flotilla/shared/errors";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { type ReleaseRecord, testOptions, uninstallFlags } from "../../helm/index.ts";
 import type { Inventory } from "../../state/index.ts";
 import type { Action } from "../state/action.ts";
@@ -39,7 +41,7 @@ export async function upgrade(
       const { action, error, hasRecord } = result;
       // Another content is desired now, or the agent ends: Helm was interrupted.
       if (pass.signal.aborted || pass.superseded.aborted) throw error;
-      const reason = action === "install" ? "InstallFailed" : "UpgradeFailed";
+      const reason = action === "install" ? fluxReason.installFailed : fluxReason.upgradeFailed;
       if (!hasRecord) {
         await noteFailure(tools.attempts, attemptedOf(release), { action, reason, error });
         throw error;
@@ -65,7 +67,7 @@ export async function runTests(
   const error = await tools.runTests(record, { options, client, inputs, signal: until });
   if (error === undefined || desired.tests === "ignored") return undefined;
   const action = attemptedBy(tools.inventory, record);
-  return await afterFailure(tools, release, { action, reason: "TestFailed", error });
+  return await afterFailure(tools, release, { action, reason: fluxReason.testFailed, error });
 }
 
 /** A rollback is tested, too, because its revision is the desired one again. */

@@ -1,5 +1,7 @@
 /** What follows an action that failed: another attempt, a rollback or an uninstall. */
+
 import { AppError } from "@flotilla/shared/errors";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { agentErrors } from "../../base/errors/index.ts";
 import {
   countFailure,
@@ -24,7 +26,7 @@ export async function afterFailure(
     if (policy.intervalMs === undefined) throw failure.error;
     throw new RetryError(failure.error, policy.intervalMs);
   }
-  const isIgnored = failure.reason === "TestFailed" && policy.ignoresTests;
+  const isIgnored = failure.reason === fluxReason.testFailed && policy.ignoresTests;
   if (isIgnored || failed.count === 0) throw failure.error;
   return undefined;
 }
@@ -54,7 +56,8 @@ export async function remediate(
   const failed = failedAttemptsAt(attempts, attempted);
   // What was uninstalled is installed next, however often the upgrade may be retried.
   const next = by === "uninstall" ? "install" : "upgrade";
-  if (isLast(policiesOf(release.content), failed, next)) throw stopError("RetriesExceeded", failed);
+  if (isLast(policiesOf(release.content), failed, next))
+    throw stopError(fluxReason.retriesExceeded, failed);
   throw new AppError(
     agentErrors.HELM_FAILED,
     `${failed?.message ?? "the release failed"}; it was ${by === "rollback" ? "rolled back" : "uninstalled"}${more}`,

@@ -1,5 +1,7 @@
 /** What is reported of a release besides its objects: its conditions and its newest revisions. Pure, of what is stored. */
+
 import type { DeploymentState, RevisionInfo } from "@flotilla/proto";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { formatTime } from "@flotilla/shared/time";
 import type { ReleaseKey, ReleaseRecord } from "../../helm/index.ts";
 import type { DeploymentResult, DriftText } from "../../observe/index.ts";
@@ -131,7 +133,7 @@ function progressOf(result: DeploymentResult): ReleaseProgress {
       return {
         kind: "progressing",
         message: result.message,
-        ...(result.isBlocked === true && { reason: "DependencyNotReady" }),
+        ...(result.isBlocked === true && { reason: fluxReason.dependencyNotReady }),
       };
     case "withdrawing":
       return { kind: "progressing", message: result.message };

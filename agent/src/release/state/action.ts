@@ -2,7 +2,9 @@
  * Decides the next action for a release in a state. Pure. It is called again after each action, so the agent can continue after
  * a crash at any point.
  */
+
 import { unreachable } from "@flotilla/shared/errors";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { ReleaseRecord } from "../../helm/index.ts";
 import type { InventoryRevision, OwnerKey } from "../../state/index.ts";
 import {
@@ -74,7 +76,10 @@ export type Action =
   /** Until its objects are ready. */
   | { readonly kind: "await"; readonly record: ReleaseRecord; readonly untilMs: number }
   /** Nothing, until something changes or a user requests it: there are no retries left, or nothing to roll back to. */
-  | { readonly kind: "stop"; readonly why: "RetriesExceeded" | "MissingRollbackTarget" }
+  | {
+      readonly kind: "stop";
+      readonly why: (typeof fluxReason)["retriesExceeded" | "missingRollbackTarget"];
+    }
   /** Locked by another Helm client, or failed and to be retried later. */
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
   /** Locked by another Helm client, whose record does not change any more: reported. */
@@ -134,7 +139,7 @@ export function actionFor(state: ReleaseState, circumstances: Circumstances): Ac
     case "absent":
     case "outOfSync":
       return isSpent(state.kind === "absent" ? "install" : "upgrade", circumstances)
-        ? { kind: "stop", why: "RetriesExceeded" }
+        ? { kind: "stop", why: fluxReason.retriesExceeded }
         : upgrade(state.record, circumstances);
     default:
       return unreachable(state);
@@ -179,7 +184,7 @@ function afterFailure(
   }
   if (what === "tests" && policy.ignoresTests) return untilRetry(circumstances) ?? mustTest;
   if (isExhausted(policy, count) && !policy.remediatesLast)
-    return { kind: "stop", why: "RetriesExceeded" };
+    return { kind: "stop", why: fluxReason.retriesExceeded };
   const wait = untilRetry(circumstances);
   if (wait !== undefined) return wait;
   if (policy.by === "uninstall") return { kind: "uninstall", record, why: "remediation" };
@@ -187,10 +192,10 @@ function afterFailure(
     case "found":
       return { kind: "rollback", record, target: rollbackTarget.record };
     case "missing":
-      return { kind: "stop", why: "MissingRollbackTarget" };
+      return { kind: "stop", why: fluxReason.missingRollbackTarget };
     case "tampered":
       return isExhausted(policy, count)
-        ? { kind: "stop", why: "RetriesExceeded" }
+        ? { kind: "stop", why: fluxReason.retriesExceeded }
         : upgrade(record, circumstances);
     default:
       return unreachable(rollbackTarget);

@@ -1,6 +1,7 @@
 /** The conditions of a release, with Flux's types and reasons. Pure. */
 
 import type { ReleaseCondition } from "@flotilla/proto";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { cutText } from "@flotilla/shared/text";
 import { agentErrors } from "../../base/errors/index.ts";
 import type { DriftText } from "../../observe/index.ts";
@@ -25,7 +26,7 @@ export type ReleaseProgress =
   | {
       readonly kind: "progressing";
       readonly message: string;
-      readonly reason?: "DependencyNotReady";
+      readonly reason?: typeof fluxReason.dependencyNotReady;
     }
   /** An action runs: what the last one did still holds. */
   | { readonly kind: "acting"; readonly message: string }
@@ -46,42 +47,53 @@ export function releaseConditions(facts: ReleaseFacts): readonly ReleaseConditio
 }
 
 function released({ release, revision, failed, progress }: ReleaseFacts) {
-  if (failed !== undefined && failed.reason !== "TestFailed")
-    return condition("Released", "False", failed.reason, failed.message);
+  if (failed !== undefined && failed.reason !== fluxReason.testFailed)
+    return condition(fluxType.released, "False", failed.reason, failed.message);
   if (progress.kind === "progressing" && revision !== undefined && !isRollback(revision))
-    return condition("Released", "Unknown", "Progressing", progress.message);
+    return condition(fluxType.released, "Unknown", fluxReason.progressing, progress.message);
   if (revision === undefined) return undefined;
-  const action = revision.action === "install" ? "Install" : "Upgrade";
+  const isInstall = revision.action === "install";
+  const reason = isInstall ? fluxReason.installSucceeded : fluxReason.upgradeSucceeded;
   const chart = revision.chartName === undefined ? "" : ` with chart ${chartText(revision)}`;
-  const message = `Helm ${action.toLowerCase()} succeeded for release ${release}.v${revision.revision}${chart}`;
+  const message = `Helm ${isInstall ? "install" : "upgrade"} succeeded for release ${release}.v${revision.revision}${chart}`;
   const text = [message, ...applyRemarks(revision.notes)].join("; ");
-  return condition("Released", "True", `${action}Succeeded`, text);
+  return condition(fluxType.released, "True", reason, text);
 }
 
 function tested({ release, revision, failed }: ReleaseFacts) {
-  if (failed?.reason === "TestFailed")
-    return condition("TestSuccess", "False", "TestFailed", failed.message);
+  if (failed?.reason === fluxReason.testFailed)
+    return condition(fluxType.testSuccess, "False", fluxReason.testFailed, failed.message);
   const tests = revision?.tests;
   if (tests === undefined || revision === undefined) return undefined;
   const failing = tests.filter(({ phase }) => phase !== "Succeeded").map(({ name }) => name);
   if (failing.length > 0)
-    return condition("TestSuccess", "False", "TestFailed", `tests failed: ${failing.join(", ")}`);
+    return condition(
+      fluxType.testSuccess,
+      "False",
+      fluxReason.testFailed,
+      `tests failed: ${failing.join(", ")}`,
+    );
   const count = tests.length === 1 ? "1 test" : `${tests.length} tests`;
   const message = `${count} succeeded for release ${release}.v${revision.revision}`;
-  return condition("TestSuccess", "True", "TestSucceeded", message);
+  return condition(fluxType.testSuccess, "True", fluxReason.testSucceeded, message);
 }
+
+const remediationReasons = {
+  rollback: { succeeded: fluxReason.rollbackSucceeded, failed: fluxReason.rollbackFailed },
+  uninstall: { succeeded: fluxReason.uninstallSucceeded, failed: fluxReason.uninstallFailed },
+} as const;
 
 function remediated({ failed }: ReleaseFacts) {
   if (failed?.remediation === undefined) return undefined;
   const { by, error } = failed.remediation;
-  const action = by === "rollback" ? "Rollback" : "Uninstall";
+  const reasons = remediationReasons[by];
   return error === undefined
-    ? condition("Remediated", "True", `${action}Succeeded`, `${by} after: ${failed.message}`)
-    : condition("Remediated", "False", `${action}Failed`, error);
+    ? condition(fluxType.remediated, "True", reasons.succeeded, `${by} after: ${failed.message}`)
+    : condition(fluxType.remediated, "False", reasons.failed, error);
 }
 
 function drifted({ drift }: ReleaseFacts) {
-  return drift && condition("Drifted", drift.status, drift.reason, drift.message);
+  return drift && condition(fluxType.drifted, drift.status, drift.reason, drift.message);
 }
 
 function inProgress({ progress }: ReleaseFacts): readonly ReleaseCondition[] {
@@ -89,28 +101,35 @@ function inProgress({ progress }: ReleaseFacts): readonly ReleaseCondition[] {
     case "done":
       return [];
     case "acting":
-      return [condition("Reconciling", "True", "Progressing", progress.message)];
+      return [condition(fluxType.reconciling, "True", fluxReason.progressing, progress.message)];
     case "progressing":
-      return [condition("Reconciling", "True", progress.reason ?? "Progressing", progress.message)];
+      return [
+        condition(
+          fluxType.reconciling,
+          "True",
+          progress.reason ?? fluxReason.progressing,
+          progress.message,
+        ),
+      ];
     case "failed": {
       const { code, message, retryAt } = progress;
       const stalled = stalledReasons[code];
       return stalled === undefined && retryAt !== undefined
-        ? [condition("Reconciling", "True", "ProgressingWithRetry", message)]
-        : [condition("Stalled", "True", stalled ?? "Stalled", message)];
+        ? [condition(fluxType.reconciling, "True", fluxReason.progressingWithRetry, message)]
+        : [condition(fluxType.stalled, "True", stalled ?? "Stalled", message)];
     }
   }
 }
 
 /** By code. Others are stalled while they are not retried. */
 const stalledReasons: Readonly<Record<string, string>> = {
-  [agentErrors.RETRIES_EXCEEDED.code]: "RetriesExceeded",
-  [agentErrors.ROLLBACK_TARGET_MISSING.code]: "MissingRollbackTarget",
-  [agentErrors.RELEASE_LOCKED.code]: "PendingRelease",
-  [agentErrors.INVALID_CEL_EXPRESSION.code]: "InvalidCELExpression",
-  [agentErrors.SERVICE_ACCOUNT_REQUIRED.code]: "AccessDenied",
-  [agentErrors.VALUES_TEMPLATE_FAILED.code]: "ValuesError",
-  [agentErrors.REFERENCED_OBJECT_NOT_FOUND.code]: "ValuesError",
+  [agentErrors.RETRIES_EXCEEDED.code]: fluxReason.retriesExceeded,
+  [agentErrors.ROLLBACK_TARGET_MISSING.code]: fluxReason.missingRollbackTarget,
+  [agentErrors.RELEASE_LOCKED.code]: fluxReason.pendingRelease,
+  [agentErrors.INVALID_CEL_EXPRESSION.code]: fluxReason.invalidCELExpression,
+  [agentErrors.SERVICE_ACCOUNT_REQUIRED.code]: fluxReason.accessDenied,
+  [agentErrors.VALUES_TEMPLATE_FAILED.code]: fluxReason.valuesError,
+  [agentErrors.REFERENCED_OBJECT_NOT_FOUND.code]: fluxReason.valuesError,
 };
 
 function isRollback({ action }: InventoryRevision): boolean {

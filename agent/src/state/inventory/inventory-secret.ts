@@ -2,8 +2,10 @@
  * The form of the inventory: one Secret in the agent's namespace for each deployment, with an HMAC by a key that only the
  * agent has. Pure.
  */
+
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { agentNamespace } from "@flotilla/shared/api/names";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { canonicalJson } from "@flotilla/shared/json";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import * as z from "zod";
@@ -143,7 +145,7 @@ const failedAttemptsSchema = z.object({
   /** The same by action; absent in inventories of agents before 0.4.0, where all were of `action`. */
   counts: z.object({ install: z.number().int(), upgrade: z.number().int() }).optional(),
   /** The reason of the last one. */
-  reason: z.enum(["InstallFailed", "UpgradeFailed", "TestFailed"]),
+  reason: z.enum([fluxReason.installFailed, fluxReason.upgradeFailed, fluxReason.testFailed]),
   message: z.string(),
   /** The code of the error. */
   code: z.string(),

@@ -1,5 +1,7 @@
 /** The commit statuses of Git hosts: what github, gitlab and gitea have in common. */
+
 import { appDefinition, isAppKind } from "@flotilla/shared/api/apps";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { type FluxEvent, reasonWords } from "./event.ts";
 import {
   type BuildDelivery,
@@ -36,7 +38,7 @@ type IsSame = (statuses: readonly Readonly<Record<string, unknown>>[]) => boolea
 export function commitStatus(host: StatusHost): BuildDelivery {
   return (event, settings) => {
     if (!isForCommit(event)) return skipped;
-    if (event.reason === "Progressing" && !host.takesProgress) return skipped;
+    if (event.reason === fluxReason.progressing && !host.takesProgress) return skipped;
     const sha = shaOf(event);
     if (sha === undefined) return impossible("the event has no revision that is a Git commit");
     const requests = host.requests(statusOf(event, sha, settings), settings);
@@ -78,7 +80,10 @@ function isForCommit({ involvedObject, severity, reason, metadata = {} }: FluxEv
 
 /** Not a rollback, which is a success of another commit. */
 const successes: ReadonlySet<string> = new Set([
-  ...["InstallSucceeded", "UpgradeSucceeded", "TestSucceeded", "DriftCorrected"],
+  fluxReason.installSucceeded,
+  fluxReason.upgradeSucceeded,
+  fluxReason.testSucceeded,
+  fluxReason.driftCorrected,
 ]);
 
 function shaOf({ metadata = {} }: FluxEvent): string | undefined {
@@ -94,7 +99,7 @@ function statusOf(event: FluxEvent, sha: string, { uid }: ProviderSettings): Com
     sha,
     id: `${kind}/${name}/${block}`.toLowerCase(),
     description: reasonWords(event.reason),
-    state: event.reason === "Progressing" ? "pending" : state,
+    state: event.reason === fluxReason.progressing ? "pending" : state,
   };
 }
 

@@ -2,6 +2,7 @@
  * Delivers what the outboxes hold, while this replica leads: one event after the other for each Provider, with a backoff of its
  * own, so that an address that never answers holds up no other.
  */
+
 import { createLruCache } from "@flotilla/shared/cache";
 import {
   backoffDelayMs,
@@ -13,6 +14,7 @@ import {
 } from "@flotilla/shared/concurrency";
 import { messageOf } from "@flotilla/shared/errors";
 import type { Alert, Provider } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
@@ -255,7 +257,7 @@ function report(deps: DeliveryDeps, key: ObjectKey, entry: OutboxEntry, text: st
   if (alert === undefined) return;
   deps.events.record(alert, {
     type: "Warning",
-    reason: "NotificationDispatchFailed",
+    reason: fluxReason.notificationDispatchFailed,
     action: "DispatchEvent",
     note: `event ${entry.event.reason} of ${kind} ${namespace}/${name} was not delivered to Provider ${provider}: ${text}`,
   });

@@ -1,5 +1,7 @@
 /** Which Alerts an event is for, and with which metadata. Pure; the rules are Flux's. */
+
 import { type EventSource, maxExpressions } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { MatchWithin, PatternBudget, Patterns } from "@flotilla/shared/regex";
 import type { FluxEvent, ObservedEvent } from "./event.ts";
 import { hasTooManySources, type WrittenAlert } from "./objects.ts";
@@ -12,7 +14,7 @@ export interface MatchRules {
 
 /** What is wrong with an Alert, for an Event on it. */
 export interface Remark {
-  readonly reason: "InvalidConfig" | "MetadataAppendFailed";
+  readonly reason: "InvalidConfig" | typeof fluxReason.metadataAppendFailed;
   readonly note: string;
 }
 
@@ -128,7 +130,7 @@ function mergeMetadata(
     .filter(([, where]) => where.length > 1)
     .map(([key, where]): Remark => {
       const note = `metadata key ${key} is set by ${where.join(" and ")}; ${where.at(-1)} takes precedence`;
-      return { reason: "MetadataAppendFailed", note };
+      return { reason: fluxReason.metadataAppendFailed, note };
     });
   return { metadata, remarks };
 }

@@ -1,7 +1,9 @@
 /** Notifications of one replica of the hub, put together. */
+
 import { hubNamespace } from "@flotilla/shared/api/names";
 import { untilAborted } from "@flotilla/shared/concurrency";
 import type { Alert, Provider } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { Informer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
@@ -86,7 +88,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
         if (alert !== undefined)
           recorder.record(alert, {
             type: "Warning",
-            reason: "NotificationDispatchFailed",
+            reason: fluxReason.notificationDispatchFailed,
             action: "StoreEvent",
             note: `the oldest events for Provider ${provider} are dropped: it takes none, and too many wait`,
           });

@@ -1,9 +1,10 @@
 /** pagerduty: an error triggers the incident of the object; anything else resolves it, and is a change event besides. */
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { type FluxEvent, reasonWords } from "./event.ts";
 import { type BuildDelivery, post, send, skipped } from "./provider-contract.ts";
 
 export const pagerduty: BuildDelivery = (event, { address, channel }) => {
-  if (event.reason === "Progressing") return skipped;
+  if (event.reason === fluxReason.progressing) return skipped;
   const { message, metadata = {}, timestamp, involvedObject, reportingController } = event;
   const incident = { routing_key: channel, dedup_key: involvedObject.uid };
   const source = `Flux ${reportingController}`;

@@ -14,6 +14,7 @@ import {
 } from "@flotilla/shared/api";
 import { appDefinition, isAppKind } from "@flotilla/shared/api/apps";
 import { findCondition } from "@flotilla/shared/conditions";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import type { EventNote } from "@flotilla/shared/kube/events";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import { cutText } from "@flotilla/shared/text";
@@ -116,7 +117,7 @@ function blockedEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
 ): EventNote | undefined {
-  const { reason = "", message = "" } = conditionOf(after, "Ready") ?? {};
+  const { reason = "", message = "" } = conditionOf(after, fluxType.ready) ?? {};
   const type = blockedTypes[reason];
   const failure = after.lastResults?.failure;
   if (type === undefined) return undefined;
@@ -125,7 +126,8 @@ function blockedEvent(
     return accepted?.status === "False" ? accepted.message : undefined;
   };
   const isSame =
-    conditionOf(before, "Ready")?.reason === reason && rejection(before) === rejection(after);
+    conditionOf(before, fluxType.ready)?.reason === reason &&
+    rejection(before) === rejection(after);
   // What an agent says of a failure has the time of its next attempt.
   const isOfHub = rejection(after) !== undefined || failure === undefined;
   return isSame ? undefined : { type, reason, action, note: isOfHub ? message : failure.message };
@@ -147,7 +149,11 @@ function rejectionEvent(
 
 /** Reasons of Accepted=False. Sources that are not ready and violations of a Policy have Events of their own. */
 const rejections: ReadonlySet<string> = new Set([
-  ...["AccessDenied", "Invalid", "InvalidCELExpression", "NameTaken", "ValuesError"],
+  fluxReason.accessDenied,
+  "Invalid",
+  fluxReason.invalidCELExpression,
+  "NameTaken",
+  fluxReason.valuesError,
 ]);
 
 /** With the first failure, and again with ten, a hundred and a thousand clusters that fail. */
@@ -157,17 +163,21 @@ function failureEvent(
 ): EventNote | undefined {
   const [had, has] = [before?.summary?.errApplied ?? 0, after.summary?.errApplied ?? 0];
   if (has === 0) return undefined;
-  const released = conditionOf(after, "Released");
+  const released = conditionOf(after, fluxType.released);
   const isFailed = released?.status === "False";
-  const earlier = conditionOf(before, "Released");
+  const earlier = conditionOf(before, fluxType.released);
   const isOther =
     isFailed &&
     (earlier?.status !== "False" ||
       earlier.reason !== released.reason ||
       isOtherFailure(before?.lastResults?.failure, after.lastResults?.failure));
   if (magnitude(has) <= magnitude(had) && !isOther) return undefined;
-  const isTest = conditionOf(after, "TestSuccess")?.status === "False";
-  const reason = isFailed ? (released.reason ?? "") : isTest ? "TestFailed" : stalledReason(after);
+  const isTest = conditionOf(after, fluxType.testSuccess)?.status === "False";
+  const reason = isFailed
+    ? (released.reason ?? "")
+    : isTest
+      ? fluxReason.testFailed
+      : stalledReason(after);
   return {
     type: "Warning",
     reason,
@@ -178,8 +188,8 @@ function failureEvent(
 
 /** The reason of a failure before Helm ran; as in Flux where one release has failed for good, such as `ValuesError`. */
 function stalledReason(status: ReleaseStatus): string {
-  const stalled = conditionOf(status, "Stalled");
-  return (stalled?.status === "True" && stalled.reason) || "ReconciliationFailed";
+  const stalled = conditionOf(status, fluxType.stalled);
+  return (stalled?.status === "True" && stalled.reason) || fluxReason.reconciliationFailed;
 }
 
 /** The limit of a sentence: an event has 1,024 bytes, and the clusters are to be named, too. */
@@ -204,17 +214,17 @@ function uninstallEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
 ): EventNote | undefined {
-  const ready = conditionOf(after, "Ready");
-  const earlier = conditionOf(before, "Ready");
+  const ready = conditionOf(after, fluxType.ready);
+  const earlier = conditionOf(before, fluxType.ready);
   const { reason = "", message = "" } = ready ?? {};
-  if (reason !== "UninstallFailed") return undefined;
+  if (reason !== fluxReason.uninstallFailed) return undefined;
   const isSame = earlier?.reason === reason && earlier.message === message;
   return isSame ? undefined : { type: "Warning", reason, action, note: message };
 }
 
 function testEvent(before: ReleaseStatus | undefined, after: ReleaseStatus): EventNote | undefined {
-  const tested = conditionOf(after, "TestSuccess");
-  const earlier = conditionOf(before, "TestSuccess");
+  const tested = conditionOf(after, fluxType.testSuccess);
+  const earlier = conditionOf(before, fluxType.testSuccess);
   if (tested === undefined || tested.status === "Unknown") return undefined;
   const isSame =
     earlier?.status === tested.status &&
@@ -228,8 +238,8 @@ function remediationEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
 ): EventNote | undefined {
-  const remediated = conditionOf(after, "Remediated");
-  const earlier = conditionOf(before, "Remediated");
+  const remediated = conditionOf(after, fluxType.remediated);
+  const earlier = conditionOf(before, fluxType.remediated);
   if (remediated === undefined) return undefined;
   const isSame =
     earlier?.status === remediated.status &&
@@ -245,7 +255,7 @@ function successEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
 ): EventNote | undefined {
-  const released = conditionOf(after, "Released");
+  const released = conditionOf(after, fluxType.released);
   if (!isSettled(after) || after.lastSuccess === undefined) return undefined;
   const hadFailed = (before?.summary?.errApplied ?? 0) > 0;
   if (!hadFailed && !isNewSuccess(before, after.lastSuccess)) return undefined;
@@ -265,15 +275,15 @@ function isNewSuccess(before: ReleaseStatus | undefined, after: LastSuccess): bo
 function isSettled(status: ReleaseStatus): boolean {
   const { errApplied = 0, waitApplied = 0, pending = 0, outOfSync = 0 } = status.summary ?? {};
   const isUnderWay = errApplied + waitApplied + pending + outOfSync > 0;
-  return conditionOf(status, "Released")?.status === "True" && !isUnderWay;
+  return conditionOf(status, fluxType.released)?.status === "True" && !isUnderWay;
 }
 
 function driftEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
 ): EventNote | undefined {
-  const drifted = conditionOf(after, "Drifted");
-  const earlier = conditionOf(before, "Drifted");
+  const drifted = conditionOf(after, fluxType.drifted);
+  const earlier = conditionOf(before, fluxType.drifted);
   const { reason = "", message = "" } = drifted ?? {};
   const type = driftTypes[reason];
   if (type === undefined) return undefined;

@@ -4,10 +4,12 @@
  * Secret once more, so that one that was replaced is invalid at once. Answers have no body, as in Flux: it would be read by
  * no matter who calls.
  */
+
 import { createFairPool, createKeyedRateLimiter } from "@flotilla/shared/concurrency";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import type { Receiver as FluxReceiver } from "@flotilla/shared/flux";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import { defineIndex, type Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
@@ -204,7 +206,7 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
 
 function isReady({ status, metadata }: Receiver): boolean {
   const isDeleted = metadata.deletionTimestamp !== undefined;
-  return !isDeleted && findCondition(status?.conditions, "Ready")?.status === "True";
+  return !isDeleted && findCondition(status?.conditions, fluxType.ready)?.status === "True";
 }
 
 function answered(status: number): ReceiverAdmission {

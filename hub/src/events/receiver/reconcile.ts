@@ -3,6 +3,7 @@
 import { fluxFinalizer } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { type Receiver as FluxReceiver, receivers as resource } from "@flotilla/shared/flux";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
@@ -55,8 +56,8 @@ export function receiverReconciler(deps: ReceiverReconcilerDeps): Reconcile {
     const verdict = judge(receiver, token, deps);
     const status = receiverStatus(receiver, verdict, formatTime(clock.now()));
     await write(receiver, status, signal);
-    const ready = findCondition(status?.conditions, "Ready");
-    const before = findCondition(receiver.status?.conditions, "Ready");
+    const ready = findCondition(status?.conditions, fluxType.ready);
+    const before = findCondition(receiver.status?.conditions, fluxType.ready);
     if (ready?.status === "False" && ready.message !== before?.message)
       events.record(receiver, {
         type: "Warning",

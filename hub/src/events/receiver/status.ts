@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Condition } from "@flotilla/shared/api";
 import { requestTokens } from "@flotilla/shared/api/names";
 import { type FluxCondition, maxResources, type ReceiverStatus } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { fluxConditions } from "../../sources/index.ts";
 import type { Filters } from "./filters.ts";
 import { hasTooMany, type Receiver } from "./receiver.ts";
@@ -18,7 +19,7 @@ export type Verdict =
   /** Nothing but a change of the spec makes it valid. */
   | {
       readonly kind: "invalid";
-      readonly reason: "ValidationFailed" | "InvalidCELExpression";
+      readonly reason: (typeof fluxReason)["validationFailed" | "invalidCELExpression"];
       readonly why: string;
     };
 
@@ -49,7 +50,7 @@ export function judge(
     if (characters > validatedCharacters) break;
     const why = source === "" ? undefined : rules.filters.invalid(source);
     if (why !== undefined)
-      return { kind: "invalid", reason: "InvalidCELExpression", why: `${field}: ${why}` };
+      return { kind: "invalid", reason: fluxReason.invalidCELExpression, why: `${field}: ${why}` };
   }
   const notes = spec.resources.flatMap((resource, index) => {
     const why = invalidResource(resource, receiver, rules);
@@ -65,7 +66,7 @@ export function judge(
 }
 
 function invalid(why: string): Verdict {
-  return { kind: "invalid", reason: "ValidationFailed", why };
+  return { kind: "invalid", reason: fluxReason.validationFailed, why };
 }
 
 /** The status after a reconcile; the same object when nothing has changed. `now`: RFC 3339. */
@@ -131,18 +132,21 @@ function conditionsOf(verdict: Verdict): readonly NewCondition[] {
   switch (verdict.kind) {
     case "ready": {
       const message = [`Receiver initialized for path: ${verdict.path}`, ...verdict.notes];
-      return [condition("Ready", "True", ["Succeeded", message.join("; ")])];
+      return [condition(fluxType.ready, "True", [fluxReason.succeeded, message.join("; ")])];
     }
     case "token not found":
       return [
-        condition("Reconciling", "True", ["ProgressingWithRetry", "Reconciliation in progress"]),
-        condition("Ready", "False", ["TokenNotFound", verdict.why]),
+        condition(fluxType.reconciling, "True", [
+          fluxReason.progressingWithRetry,
+          "Reconciliation in progress",
+        ]),
+        condition(fluxType.ready, "False", [fluxReason.tokenNotFound, verdict.why]),
       ];
     case "invalid": {
       const text = `Reconciliation failed terminally due to configuration error: ${verdict.why}`;
       return [
-        condition("Stalled", "True", [verdict.reason, text]),
-        condition("Ready", "False", [verdict.reason, text]),
+        condition(fluxType.stalled, "True", [verdict.reason, text]),
+        condition(fluxType.ready, "False", [verdict.reason, text]),
       ];
     }
   }

@@ -1,7 +1,9 @@
 /** Finds what the source of a HelmRelease's chart has now. Reads caches, and changes nothing. */
+
 import type { SourceProvenance } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { HelmRelease } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Pin } from "@flotilla/shared/source";
 import type { FluxInformers } from "../../base/index.ts";
@@ -31,7 +33,7 @@ export interface FindChartDeps {
 
 /** Why there is no chart, with Flux's reason. */
 export interface NoChart {
-  readonly reason: "SourceNotReady" | "NameTaken" | ChartProblem["reason"];
+  readonly reason: typeof fluxReason.sourceNotReady | "NameTaken" | ChartProblem["reason"];
   readonly message: string;
 }
 
@@ -125,7 +127,7 @@ function pinOf(
   const what = `${kind} '${ref.namespace}/${ref.name}'`;
   if (source === undefined)
     return notReady(`${what} ${ref.isGenerated ? "is being created" : "does not exist"}`);
-  const ready = findCondition(source.status?.conditions, "Ready");
+  const ready = findCondition(source.status?.conditions, fluxType.ready);
   if (!isUsable(source))
     return notReady(`${what} is not ready: ${ready?.message ?? "it was not reconciled yet"}`);
   const { artifact } = source.status ?? {};
@@ -140,5 +142,5 @@ function pinOf(
 }
 
 function notReady(message: string): NoChart {
-  return { reason: "SourceNotReady", message };
+  return { reason: fluxReason.sourceNotReady, message };
 }

@@ -1,7 +1,9 @@
 /** HelmRelease as a front end: its chart is what a HelmChart or an OCIRepository has, and a HelmChart is generated for `spec.chart`. */
+
 import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { type HelmRelease, type HelmReleaseStatus, helmReleases } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { requeueAfter } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
@@ -43,7 +45,7 @@ const namespaceCheckMs = 60_000;
 
 /** Flux's reasons of errors of the hub. */
 const reasons: ReadonlyMap<string, string> = new Map([
-  [hubErrors.ACCESS_DENIED.code, "AccessDenied"],
+  [hubErrors.ACCESS_DENIED.code, fluxReason.accessDenied],
   [hubErrors.HELMRELEASE_INVALID.code, "Invalid"],
   [hubErrors.POLICY_VIOLATION.code, "PolicyViolation"],
   [hubErrors.BUNDLE_NAME_TAKEN.code, "NameTaken"],

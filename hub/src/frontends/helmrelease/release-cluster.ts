@@ -3,6 +3,7 @@
 import type { BundleDeployment } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { ReleaseCluster } from "@flotilla/shared/flux";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { ObjectRef } from "@flotilla/shared/kube/objects";
 import { cutText } from "@flotilla/shared/text";
 import { stateOf, stateWhileOffline, unheardText } from "../../rules/index.ts";
@@ -27,7 +28,7 @@ export function releaseCluster(
   const message =
     state === "Offline"
       ? unheardText(deployment, since)
-      : (findCondition(status?.conditions, "Ready")?.message ?? "");
+      : (findCondition(status?.conditions, fluxType.ready)?.message ?? "");
   const revision = /:(\d+)$/.exec(status?.release ?? "")?.[1];
   return {
     name,

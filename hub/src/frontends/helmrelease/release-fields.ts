@@ -1,7 +1,9 @@
 /** The fields of Flux's status that describe one release, from its BundleDeployment. Pure. */
+
 import type { Bundle, BundleDeployment, ReleaseRevision } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { HelmReleaseStatus, ReleaseSnapshot } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { inventoryOf } from "./inventory.ts";
 
 /** The status of a HelmRelease with several clusters: `status.clusters` describes their releases. */
@@ -53,10 +55,10 @@ export function withReleaseFields(
 
 /** The action of an attempt that has failed, perhaps before there was a revision of it. */
 function attemptedAction(status: BundleDeployment["status"]): "install" | "upgrade" | undefined {
-  switch (findCondition(status?.conditions, "Released")?.reason) {
-    case "InstallFailed":
+  switch (findCondition(status?.conditions, fluxType.released)?.reason) {
+    case fluxReason.installFailed:
       return "install";
-    case "UpgradeFailed":
+    case fluxReason.upgradeFailed:
       return "upgrade";
     default:
       return undefined;

@@ -1,5 +1,7 @@
 /** Which changes of a source concern the HelmReleases that are made from it. Pure. */
+
 import { findCondition } from "@flotilla/shared/conditions";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { Change } from "@flotilla/shared/kube/cache";
 import { isUsable, type SourceObject } from "../../sources/index.ts";
 
@@ -9,7 +11,7 @@ import { isUsable, type SourceObject } from "../../sources/index.ts";
  */
 export function isSettled({ after }: Change<SourceObject>): boolean {
   if (after === undefined || isUsable(after)) return true;
-  const ready = findCondition(after.status?.conditions, "Ready");
+  const ready = findCondition(after.status?.conditions, fluxType.ready);
   return (
     ready !== undefined &&
     ready.status !== "Unknown" &&

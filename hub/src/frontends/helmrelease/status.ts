@@ -1,4 +1,5 @@
 /** The status of a HelmRelease: what its reconcile decided, with what is rolled up from its Bundle. Pure. */
+
 import type {
   Bundle,
   BundleDeployment,
@@ -14,6 +15,7 @@ import {
   maxReleaseClusters,
   type ReleaseCluster,
 } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { isUrgentChange } from "../../base/index.ts";
 import {
   artifactFailed,
@@ -53,12 +55,12 @@ export interface HelmReleaseInputs {
 
 /** Reasons of Accepted=False that only a change by a person can help. */
 const stalledReasons: ReadonlySet<string> = new Set([
-  "AccessDenied",
+  fluxReason.accessDenied,
   "Invalid",
-  "ValuesError",
+  fluxReason.valuesError,
   "PolicyViolation",
   "NameTaken",
-  "InvalidCELExpression",
+  fluxReason.invalidCELExpression,
 ]);
 
 /** Undefined until the HelmRelease was reconciled once. */
@@ -78,11 +80,12 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
   const progress = progressOf(
     ready,
     accepted,
-    isSingle ? findCondition(only.status?.conditions, "Stalled") : inputs.stalled,
-    isSingle ? findCondition(only.status?.conditions, "Reconciling") : undefined,
+    isSingle ? findCondition(only.status?.conditions, fluxType.stalled) : inputs.stalled,
+    isSingle ? findCondition(only.status?.conditions, fluxType.reconciling) : undefined,
   );
   const desired: readonly FluxCondition[] = [...progress, ready, ...ofRelease, toFlux(accepted)];
-  const isSettled = ready.status === "True" || progress.some(({ type }) => type === "Stalled");
+  const isSettled =
+    ready.status === "True" || progress.some(({ type }) => type === fluxType.stalled);
   const isOfMany = (bundle?.status?.targets ?? 0) > 1;
   const { lastSuccess: _success, lastResults: _results, ...kept } = status;
   const fields = isOfMany ? withoutReleaseFields(kept) : kept;
@@ -110,10 +113,10 @@ function uninstallStatus(
   const { reason, message } = ready;
   const desired: readonly FluxCondition[] = [
     {
-      type: "Reconciling",
+      type: fluxType.reconciling,
       status: "True",
       message,
-      reason: reason === "UninstallFailed" ? "ProgressingWithRetry" : reason,
+      reason: reason === fluxReason.uninstallFailed ? fluxReason.progressingWithRetry : reason,
     },
     ready,
     ...(status.conditions ?? []).filter(({ type }) => keptTypes.includes(type)).map(toFlux),
@@ -131,10 +134,10 @@ export function isUrgentHelmRelease(
   after: HelmReleaseStatus,
 ): boolean {
   if (before?.lastHandledReconcileAt !== after.lastHandledReconcileAt) return true;
-  return ["Accepted", "Ready", "Stalled"].some((type) => {
+  return ["Accepted", fluxType.ready, fluxType.stalled].some((type) => {
     const next = findCondition(after.conditions, type);
     // Mostly it is ready within a second: one write less for each new HelmRelease.
-    if (next?.reason === "SourceNotReady") return false;
+    if (next?.reason === fluxReason.sourceNotReady) return false;
     return isUrgentChange(findCondition(before?.conditions, type), next);
   });
 }
@@ -146,15 +149,15 @@ function readyOf(
 ): FluxCondition {
   const { generation = 0 } = release.metadata;
   const unknown = (message: string): FluxCondition => ({
-    type: "Ready",
+    type: fluxType.ready,
     status: "Unknown",
-    reason: "Progressing",
+    reason: fluxReason.progressing,
     message,
   });
   if (!holds(accepted, { status: "True", reason: undefined, generation }))
     return accepted.observedGeneration === generation
       ? {
-          type: "Ready",
+          type: fluxType.ready,
           status: "False",
           reason: accepted.reason ?? "",
           message: accepted.message ?? "",
@@ -164,17 +167,17 @@ function readyOf(
   // Drift is a condition of its own, as in Flux.
   const isReady = status === "True" || reason === "Modified";
   const found = only?.status?.conditions ?? [];
-  const remediated = findCondition(found, "Remediated");
-  const tested = findCondition(found, "TestSuccess");
-  const released = findCondition(found, "Released");
+  const remediated = findCondition(found, fluxType.remediated);
+  const tested = findCondition(found, fluxType.testSuccess);
+  const released = findCondition(found, fluxType.released);
   // It has nothing to release: what some cluster had before says nothing about it.
-  if (reason === "NoTargets") return { type: "Ready", status: "True", reason, message };
+  if (reason === "NoTargets") return { type: fluxType.ready, status: "True", reason, message };
   if (isReady) {
     const why = tested?.status === "True" ? tested : released;
     return {
-      type: "Ready",
+      type: fluxType.ready,
       status: "True",
-      reason: why?.reason || "ReconciliationSucceeded",
+      reason: why?.reason || fluxReason.reconciliationSucceeded,
       message: [
         withRemark(why?.message || message || "all releases are ready", found),
         differing ?? [],
@@ -186,7 +189,7 @@ function readyOf(
   const unprepared = unpreparedOf(found);
   if (unprepared !== undefined)
     return {
-      type: "Ready",
+      type: fluxType.ready,
       status: "False",
       ...unprepared,
       message: unprepared.message || message,
@@ -196,24 +199,24 @@ function readyOf(
   );
   if (reason === "ErrApplied" || failed !== undefined)
     return {
-      type: "Ready",
+      type: fluxType.ready,
       status: "False",
-      reason: failed?.reason || "ReconcileError",
+      reason: failed?.reason || fluxReason.reconcileError,
       message: failed?.message || message,
     };
   if (status === "Unknown" || progressing.has(reason)) {
     const waiting = findCondition(found, "Ready");
     // Agents before 0.4.0 do not say it.
-    return findCondition(found, "Reconciling")?.reason === "DependencyNotReady"
+    return findCondition(found, fluxType.reconciling)?.reason === fluxReason.dependencyNotReady
       ? {
-          type: "Ready",
+          type: fluxType.ready,
           status: "False",
-          reason: "DependencyNotReady",
+          reason: fluxReason.dependencyNotReady,
           message: waiting?.message ?? "",
         }
       : unknown(waiting?.message || message);
   }
-  return { type: "Ready", status: "False", reason, message };
+  return { type: fluxType.ready, status: "False", reason, message };
 }
 
 /** With what the agent of the only cluster remarks on a release that is ready. */
@@ -228,7 +231,7 @@ function unpreparedOf(
   conditions: readonly Condition[],
 ): { readonly reason: string; readonly message: string } | undefined {
   const deployed = findCondition(conditions, "Deployed");
-  const stalled = findCondition(conditions, "Stalled");
+  const stalled = findCondition(conditions, fluxType.stalled);
   const reason =
     unpreparedReasons.get(deployed?.reason ?? "") ??
     (stalledInputs.has(stalled?.reason ?? "") ? stalled?.reason : undefined);
@@ -239,17 +242,17 @@ function unpreparedOf(
 
 /** Flux's reasons, by those of the condition Deployed. */
 const unpreparedReasons: ReadonlyMap<string, string> = new Map([
-  [chartNotFetched, "ArtifactFailed"],
-  [artifactFailed, "ArtifactFailed"],
-  [valuesError, "ValuesError"],
+  [chartNotFetched, fluxReason.artifactFailed],
+  [artifactFailed, fluxReason.artifactFailed],
+  [valuesError, fluxReason.valuesError],
 ]);
 
 /** Reasons of Stalled that are about what the release is made from. */
 const stalledInputs: ReadonlySet<string> = new Set([
-  "ValuesError",
-  "AccessDenied",
-  "InvalidCELExpression",
-  "PendingRelease",
+  fluxReason.valuesError,
+  fluxReason.accessDenied,
+  fluxReason.invalidCELExpression,
+  fluxReason.pendingRelease,
 ]);
 
 /** States that end by themselves. */
@@ -266,23 +269,35 @@ function progressOf(
   // Of an earlier generation it says nothing about this one.
   if (accepted.status === "False" && ready.status === "False")
     return stalledReasons.has(accepted.reason ?? "")
-      ? [{ type: "Stalled", status: "True", reason, message }]
-      : [{ type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message }];
+      ? [{ type: fluxType.stalled, status: "True", reason, message }]
+      : [
+          {
+            type: fluxType.reconciling,
+            status: "True",
+            reason: fluxReason.progressingWithRetry,
+            message,
+          },
+        ];
   if (stalled?.status === "True") return [toFlux(stalled)];
   // The next attempt runs already.
-  if (reconciling?.status === "True" && reconciling.reason === "Progressing")
+  if (reconciling?.status === "True" && reconciling.reason === fluxReason.progressing)
     return [toFlux(reconciling)];
   return [
     {
-      type: "Reconciling",
+      type: fluxType.reconciling,
       status: "True",
-      reason: ready.status === "Unknown" ? "Progressing" : "ProgressingWithRetry",
+      reason: ready.status === "Unknown" ? fluxReason.progressing : fluxReason.progressingWithRetry,
       message,
     },
   ];
 }
 
-const releaseTypes = ["Released", "TestSuccess", "Remediated", "Drifted"];
+const releaseTypes: readonly string[] = [
+  fluxType.released,
+  fluxType.testSuccess,
+  fluxType.remediated,
+  fluxType.drifted,
+];
 const keptTypes = [...releaseTypes, "Accepted"];
 
 function releaseConditionsOf({ status }: BundleDeployment): readonly FluxCondition[] {

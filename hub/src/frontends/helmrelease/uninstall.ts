@@ -1,7 +1,9 @@
 /** What a HelmRelease says while its release is uninstalled, and at the end. Pure. */
+
 import type { BundleDeployment } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { HelmRelease } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import type { EventNote } from "@flotilla/shared/kube/events";
 import { clusterKeyOf } from "../../base/index.ts";
 import type { FluxCondition } from "../../sources/index.ts";
@@ -19,13 +21,13 @@ export function uninstallReady(deployments: readonly BundleDeployment[]): FluxCo
   });
   if (failed.length === 0)
     return {
-      type: "Ready",
+      type: fluxType.ready,
       status: "Unknown",
-      reason: "Progressing",
+      reason: fluxReason.progressing,
       message: "uninstalling the release",
     };
   const message = `the release cannot be uninstalled in ${clustersText(failed.length)}: ${named(failed)}`;
-  return { type: "Ready", status: "False", reason: "UninstallFailed", message };
+  return { type: fluxType.ready, status: "False", reason: fluxReason.uninstallFailed, message };
 }
 
 /**
@@ -37,7 +39,7 @@ export function uninstalledNote(
   waiting: readonly BundleDeployment[],
 ): Omit<EventNote, "metadata"> | undefined {
   const [newest] = status?.history ?? [];
-  const isReleased = findCondition(status?.conditions, "Released") !== undefined;
+  const isReleased = findCondition(status?.conditions, fluxType.released) !== undefined;
   if (spec?.suspend === true || (newest === undefined && !isReleased)) return undefined;
   const later =
     waiting.length === 0
@@ -49,7 +51,7 @@ export function uninstalledNote(
       : `release ${newest.namespace}/${newest.name}.v${newest.version} with chart ${newest.chartName}@${newest.chartVersion}`;
   return {
     type: "Normal",
-    reason: "UninstallSucceeded",
+    reason: fluxReason.uninstallSucceeded,
     action: "ReconcileRelease",
     note: `Helm uninstall succeeded for ${what}${later}`,
   };

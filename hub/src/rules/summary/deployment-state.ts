@@ -1,6 +1,8 @@
 /** The state of a BundleDeployment, from what is desired and what its agent reported. Pure. */
+
 import { type BundleDeployment, type BundleState, bundleStateOf } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 
 export function stateOf(deployment: BundleDeployment): BundleState {
   const { spec, status } = deployment;
@@ -59,6 +61,6 @@ export function deploymentMessage(deployment: BundleDeployment): string {
 
 export const chartNotFetched = "ChartNotFetched";
 /** The same when what was fetched is not a chart, or the chart cannot be made from it. */
-export const artifactFailed = "ArtifactFailed";
+export const artifactFailed = fluxReason.artifactFailed;
 /** The same when its values cannot be made, from what they reference. */
-export const valuesError = "ValuesError";
+export const valuesError = fluxReason.valuesError;

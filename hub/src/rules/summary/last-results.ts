@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BundleDeployment, LastResults } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { cutText } from "@flotilla/shared/text";
 import type { BundleAggregate } from "./bundle-aggregate.ts";
@@ -33,10 +34,10 @@ export function lastResults(input: LastResultsInput): LastResults | undefined {
   const { aggregate, known, nameOf } = input;
   // By Helm, or by a step before it.
   const failed =
-    standing(input, known?.failure, keysOf(aggregate, "Released", "False"), hasFailed) ??
+    standing(input, known?.failure, keysOf(aggregate, fluxType.released, "False"), hasFailed) ??
     standing(input, undefined, aggregate.deployments.get("ErrApplied"), hasFailed);
-  const tested = ofCondition(input, known?.test, "TestSuccess");
-  const drifted = ofCondition(input, known?.drift, "Drifted");
+  const tested = ofCondition(input, known?.test, fluxType.testSuccess);
+  const drifted = ofCondition(input, known?.drift, fluxType.drifted);
   const [record] = drifted?.deployment.status?.driftHistory ?? [];
   const results: LastResults = {
     ...(failed !== undefined && {
@@ -71,7 +72,7 @@ interface Standing {
 function ofCondition(
   input: LastResultsInput,
   known: { readonly deployment: string; readonly uid: string } | undefined,
-  type: "TestSuccess" | "Drifted",
+  type: typeof fluxType.testSuccess | typeof fluxType.drifted,
 ): Standing | undefined {
   const status = decidingStatus(type, input.aggregate);
   if (status === undefined) return undefined;
@@ -111,16 +112,16 @@ function keysOf(
 }
 
 function hasFailed({ status }: BundleDeployment): boolean {
-  return ["Released", "Deployed"].some(
+  return [fluxType.released, "Deployed"].some(
     (type) => findCondition(status?.conditions, type)?.status === "False",
   );
 }
 
 /** What Helm, or a step before it, has failed by, without the time of the next attempt. */
 function causeOf({ status }: BundleDeployment): string {
-  if (findCondition(status?.conditions, "Released")?.status !== "False" && status?.cause)
+  if (findCondition(status?.conditions, fluxType.released)?.status !== "False" && status?.cause)
     return status.cause;
-  const found = ["Released", "Deployed"]
+  const found = [fluxType.released, "Deployed"]
     .map((type) => findCondition(status?.conditions, type))
     .find((condition) => condition?.status === "False");
   return found?.message ?? "";

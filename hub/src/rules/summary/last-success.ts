@@ -3,7 +3,9 @@
  * release is. One deployment stands for all of them, the same one as long as it can: clusters that join or leave change
  * nothing about what the others have. Pure.
  */
+
 import type { BundleDeployment, BundleSummary, LastSuccess } from "@flotilla/shared/api";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { BundleAggregate } from "./bundle-aggregate.ts";
 import { releaseConditionKey } from "./release-conditions.ts";
@@ -55,12 +57,12 @@ function isSettled(
 }
 
 function released(status: string): string {
-  return releaseConditionKey("Released", status);
+  return releaseConditionKey(fluxType.released, status);
 }
 
 function isReleased(deployment: BundleDeployment | undefined): deployment is BundleDeployment {
   const conditions = deployment?.status?.conditions ?? [];
-  return conditions.some(({ type, status }) => type === "Released" && status === "True");
+  return conditions.some(({ type, status }) => type === fluxType.released && status === "True");
 }
 
 function successOf(key: ObjectKey, { metadata, status }: BundleDeployment): LastSuccess {

@@ -2,6 +2,7 @@
 
 import type { BundleDeployment, BundleState } from "@flotilla/shared/api";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { cutText } from "@flotilla/shared/text";
 import type { SortedKeys } from "./sorted-keys.ts";
@@ -10,7 +11,10 @@ import type { SortedKeys } from "./sorted-keys.ts";
 export type Effort = "stalled" | "working";
 
 /** The reasons of an agent, when there are no retries left. */
-const reasons: ReadonlySet<string> = new Set(["RetriesExceeded", "MissingRollbackTarget"]);
+const reasons: ReadonlySet<string> = new Set([
+  fluxReason.retriesExceeded,
+  fluxReason.missingRollbackTarget,
+]);
 
 const messageChars = 512;
 
@@ -21,11 +25,11 @@ export function effortOf(
 ): Effort | undefined {
   if (isOffline) return undefined;
   if (state === "WaitApplied") return "working";
-  const stalled = findCondition(status?.conditions, "Stalled");
+  const stalled = findCondition(status?.conditions, fluxType.stalled);
   // A change in the cluster corrects the others: they are not tried again by themselves either, but have not failed for good.
   if (stalled?.status === "True") return reasons.has(stalled.reason ?? "") ? "stalled" : undefined;
   if (state === "ErrApplied") return "working";
-  return findCondition(status?.conditions, "Reconciling")?.status === "True"
+  return findCondition(status?.conditions, fluxType.reconciling)?.status === "True"
     ? "working"
     : undefined;
 }
@@ -50,11 +54,11 @@ export function stalledReleases(input: StalledInput): NewCondition | undefined {
   if (stalled === undefined || (aggregate.efforts.get("working")?.size ?? 0) > 0) return undefined;
   const [key] = stalled.first(1);
   const deployment = key === undefined ? undefined : lookUp(key);
-  const example = findCondition(deployment?.status?.conditions, "Stalled");
+  const example = findCondition(deployment?.status?.conditions, fluxType.stalled);
   if (deployment === undefined || example === undefined) return undefined;
   const message = cutText(`${nameOf(deployment)}: ${example.message ?? ""}`, messageChars);
   return {
-    type: "Stalled",
+    type: fluxType.stalled,
     status: "True",
     reason: example.reason ?? "",
     message: `${stalled.size} of ${aggregate.total} clusters; ${message}`,

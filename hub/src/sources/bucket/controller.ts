@@ -1,5 +1,7 @@
 /** The controller of Buckets: lists the objects of each in its interval. Agents fetch them themselves. */
+
 import { type Bucket, buckets } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { bucketAddress } from "@flotilla/shared/source/bucket";
 import type { FluxInformers } from "../../base/index.ts";
 import { secretNames } from "../fluxsource/access.ts";
@@ -23,7 +25,7 @@ export function createBucketController(deps: BucketDeps): SourceController<Bucke
     {
       name: "bucket",
       resource: buckets,
-      failureReason: "BucketOperationFailed",
+      failureReason: fluxReason.bucketOperationFailed,
       intervalOf: ({ spec }) => spec?.interval,
       addressOf,
       secretsOf: secretsOfBucket,

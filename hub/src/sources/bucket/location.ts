@@ -1,5 +1,7 @@
 /** What a Bucket says about where its objects are, and what of it is not supported. Pure. */
+
 import type { Bucket, BucketSpec } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import type { RepositoryAccess } from "@flotilla/shared/source";
 import { type BucketLocation, bucketAddress } from "@flotilla/shared/source/bucket";
@@ -10,7 +12,7 @@ import { SourceError } from "../fluxsource/source-error.ts";
 export function bucketLocation({ spec }: Bucket): BucketLocation {
   if (spec === undefined)
     throw new SourceError(
-      "BucketOperationFailed",
+      fluxReason.bucketOperationFailed,
       "the Bucket has no spec: set spec.endpoint and spec.bucketName",
       { stalls: true },
     );
@@ -57,24 +59,24 @@ function refusalOf({ provider, secretRef, serviceAccountName, sts }: BucketSpec)
   const refuse = (reason: string, what: string, instead: string): SourceError =>
     new SourceError(reason, `${what} of a Bucket is not supported: ${instead}`, { stalls: true });
   if (sts !== undefined)
-    return refuse("InvalidSTSConfiguration", `spec.sts (${sts.provider})`, keys);
+    return refuse(fluxReason.invalidSTSConfiguration, `spec.sts (${sts.provider})`, keys);
   if (given(serviceAccountName))
-    return refuse("FeatureGateDisabled", "spec.serviceAccountName", keys);
+    return refuse(fluxReason.featureGateDisabled, "spec.serviceAccountName", keys);
   if (provider === "azure")
     return refuse(
-      "InvalidProviderConfiguration",
+      fluxReason.invalidProviderConfiguration,
       "spec.provider azure",
       "put the charts into a bucket of S3, or into a registry",
     );
   if (provider === "gcp")
     return refuse(
-      "InvalidProviderConfiguration",
+      fluxReason.invalidProviderConfiguration,
       "spec.provider gcp",
       "use provider generic, endpoint storage.googleapis.com and a Secret with an HMAC key of Google (accesskey, secretkey)",
     );
   if (provider !== "generic" && secretRef === undefined)
     return refuse(
-      "InvalidProviderConfiguration",
+      fluxReason.invalidProviderConfiguration,
       `spec.provider ${provider} without spec.secretRef`,
       `${keys}, or provider to generic for a bucket that anyone may read`,
     );

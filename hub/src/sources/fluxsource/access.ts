@@ -1,5 +1,7 @@
 /** The access to a source of Flux: which Secrets it names, and what they say. */
+
 import { AppError } from "@flotilla/shared/errors";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import { accessTo, type RepositoryAccess, type SourceLocation } from "@flotilla/shared/source";
 import { accessFromSourceSecrets, type SourceKind } from "@flotilla/shared/source/credentials";
@@ -38,7 +40,7 @@ export function sourceAccess(
     const found = secret(ref.name);
     if (found !== undefined) return found;
     throw new SourceError(
-      "AuthenticationFailed",
+      fluxReason.authenticationFailed,
       `there is no Secret ${ref.name} in the namespace of the ${kind}`,
     );
   };
@@ -52,6 +54,6 @@ export function sourceAccess(
     fields,
   );
   if (settings instanceof AppError)
-    throw new SourceError("AuthenticationFailed", settings.message, { cause: settings });
+    throw new SourceError(fluxReason.authenticationFailed, settings.message, { cause: settings });
   return accessTo(location, settings);
 }

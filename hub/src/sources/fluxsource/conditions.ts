@@ -5,6 +5,7 @@ import {
   maxConditionMessageLength,
   type FluxCondition as StoredCondition,
 } from "@flotilla/shared/flux";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import { cutText } from "@flotilla/shared/text";
 
 export interface FluxCondition {
@@ -15,7 +16,7 @@ export interface FluxCondition {
 }
 
 /** They stand first, in this order. */
-const first = ["Stalled", "Reconciling", "Ready"];
+const first: readonly string[] = [fluxType.stalled, fluxType.reconciling, fluxType.ready];
 
 /** `desired`, with the times of those that had the same status before, since when it is so; all others are gone. */
 export function fluxConditions(

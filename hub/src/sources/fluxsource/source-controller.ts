@@ -2,9 +2,11 @@
  * The controller of one kind of sources: reads each object of it when it is due, and publishes what it had or why it could not be
  * read. What differs between the kinds is in a `SourceKind`.
  */
+
 import type { ObjectRef } from "@flotilla/shared/api";
 import { fluxFinalizer } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import {
   type Controller,
   createController,
@@ -253,7 +255,7 @@ function isUrgentSource(before: SourceStatus | undefined, after: SourceStatus): 
     (before?.polling?.failures ?? 0) !== (after.polling?.failures ?? 0)
   )
     return true;
-  return ["Ready", "Stalled"].some((type) =>
+  return [fluxType.ready, fluxType.stalled].some((type) =>
     isUrgentChange(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
   );
 }

@@ -1,15 +1,18 @@
 /** Why a source could not be read, as its conditions have it. */
+
 import { AppError } from "@flotilla/shared/errors";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { chartErrors, RepositoryError } from "@flotilla/shared/source";
 
 /** The condition that a failure is shown in, besides Ready and Stalled. */
 export type FailureCondition =
-  | "FetchFailed"
-  | "BuildFailed"
-  | "StorageOperationFailed"
-  | "IncludeUnavailable"
+  | (typeof fluxType)[
+      | "fetchFailed"
+      | "buildFailed"
+      | "storageOperationFailed"
+      | "includeUnavailable"]
   /** False then, unlike the others. */
-  | "SourceVerified";
+  | typeof fluxType.sourceVerified;
 
 export interface SourceErrorOptions {
   /** Default: FetchFailed. */
@@ -38,7 +41,7 @@ export class SourceError extends Error {
   constructor(reason: string, message: string, options: SourceErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.reason = reason;
-    this.condition = options.condition ?? "FetchFailed";
+    this.condition = options.condition ?? fluxType.fetchFailed;
     this.stalls = options.stalls ?? false;
     this.isUnverified = options.isUnverified ?? false;
     this.isTrace = options.isTrace ?? false;
@@ -48,18 +51,18 @@ export class SourceError extends Error {
 
 /** The source that a chart is made from has nothing to make it from yet. Flux has no event for it that Alerts select. */
 export function noSourceArtifact(message: string): SourceError {
-  return new SourceError("NoSourceArtifact", message, { isTrace: true });
+  return new SourceError(fluxReason.noSourceArtifact, message, { isTrace: true });
 }
 
 /** Flux's reasons for errors of the clients. */
 const reasons: ReadonlyMap<string, string> = new Map([
-  [chartErrors.REGISTRY_UNAUTHORIZED.code, "AuthenticationFailed"],
-  [chartErrors.REPOSITORY_SECRET_INVALID.code, "AuthenticationFailed"],
-  [chartErrors.INDEX_INVALID.code, "IndexationFailed"],
+  [chartErrors.REGISTRY_UNAUTHORIZED.code, fluxReason.authenticationFailed],
+  [chartErrors.REPOSITORY_SECRET_INVALID.code, fluxReason.authenticationFailed],
+  [chartErrors.INDEX_INVALID.code, fluxReason.indexationFailed],
 ]);
 
 /** The failure for whatever was thrown; `reason`: of errors that have none. */
-export function sourceErrorOf(thrown: unknown, reason = "Failed"): SourceError {
+export function sourceErrorOf(thrown: unknown, reason: string = fluxReason.failed): SourceError {
   if (thrown instanceof SourceError) return thrown;
   const error = AppError.from(thrown);
   return new SourceError(reasons.get(error.code) ?? reason, error.message, {

@@ -1,7 +1,9 @@
 /** The status that all sources of Flux have, from the result of reading one. Pure. */
+
 import type { Condition, ResolutionStatus } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import { maxConditionMessageLength } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { failureText } from "../../rules/index.ts";
 import { type FluxCondition, fluxConditions, withFluxCondition } from "./conditions.ts";
@@ -47,18 +49,18 @@ export interface SourceResult {
 }
 
 /** The reason of Ready where a chart of a HelmRepository has no valid signature. */
-export const chartVerificationError = "ChartVerificationError";
+export const chartVerificationError = fluxReason.chartVerificationError;
 
 /** The reason of Reconciling after a failure. */
-const withRetry = "ProgressingWithRetry";
+const withRetry = fluxReason.progressingWithRetry;
 
-const fromReading = ["Ready", "ArtifactInStorage"] as const;
+const fromReading = [fluxType.ready, fluxType.artifactInStorage] as const;
 
 /** After a source was read. */
 export function succeeded(
   object: SourceObject,
   status: SourceStatus | undefined,
-  { artifact, reason = "Succeeded", message, conditions = [], fields }: SourceResult,
+  { artifact, reason = fluxReason.succeeded, message, conditions = [], fields }: SourceResult,
   now: string,
 ): SourceStatus {
   const { generation = 0 } = object.metadata;
@@ -87,14 +89,14 @@ export function failed(
   const { generation = 0 } = object.metadata;
   const { reason, condition, stalls } = error;
   const message = failureText(error.message, { retryAt });
-  const stored = findCondition(status?.conditions, "ArtifactInStorage");
-  const verified = findCondition(status?.conditions, "SourceVerified");
+  const stored = findCondition(status?.conditions, fluxType.artifactInStorage);
+  const verified = findCondition(status?.conditions, fluxType.sourceVerified);
   const desired: readonly FluxCondition[] = [
     stalls
-      ? { type: "Stalled", status: "True", reason, message }
-      : { type: "Reconciling", status: "True", reason: withRetry, message },
-    { type: "Ready", status: "False", reason, message },
-    ...(condition === "SourceVerified"
+      ? { type: fluxType.stalled, status: "True", reason, message }
+      : { type: fluxType.reconciling, status: "True", reason: withRetry, message },
+    { type: fluxType.ready, status: "False", reason, message },
+    ...(condition === fluxType.sourceVerified
       ? []
       : [{ type: condition, status: "True" as const, reason, message }]),
     ...(status?.artifact !== undefined && stored !== undefined ? [kept(stored)] : []),
@@ -113,7 +115,7 @@ export function failed(
  */
 export function retrying(status: SourceStatus, startedAtMs: number): SourceStatus {
   const { conditions = [], polling } = status;
-  const ready = findCondition(conditions, "Ready");
+  const ready = findCondition(conditions, fluxType.ready);
   if (polling?.error === undefined || ready?.status !== "False") return status;
   const message = failureText(polling.error, { startedAtMs }).slice(0, maxConditionMessageLength);
   return {
@@ -123,23 +125,26 @@ export function retrying(status: SourceStatus, startedAtMs: number): SourceStatu
 }
 
 const failureTypes: ReadonlySet<string> = new Set<FailureCondition>([
-  ...(["BuildFailed", "FetchFailed", "IncludeUnavailable", "StorageOperationFailed"] as const),
+  fluxType.buildFailed,
+  fluxType.fetchFailed,
+  fluxType.includeUnavailable,
+  fluxType.storageOperationFailed,
 ]);
 
 /** Whether a condition shows the failure of the last attempt, as `failed` has set it. */
 function isOfFailure({ type, status, reason }: Condition, ready: Condition): boolean {
   switch (type) {
-    case "Ready":
+    case fluxType.ready:
       return status === "False";
-    case "Reconciling":
+    case fluxType.reconciling:
       return reason === withRetry;
-    case "SourceVerified":
+    case fluxType.sourceVerified:
       // Another reason than that of Ready is one of an earlier attempt.
       return (
         status === "False" && (reason === ready.reason || ready.reason === chartVerificationError)
       );
     default:
-      return type === "Stalled" || failureTypes.has(type);
+      return type === fluxType.stalled || failureTypes.has(type);
   }
 }
 
@@ -149,9 +154,10 @@ function verifiedOf(
   message: string,
   before: Condition | undefined,
 ): readonly FluxCondition[] {
-  const type = "SourceVerified";
+  const type = fluxType.sourceVerified;
   if (condition === type) return [{ type, status: "False", reason, message }];
-  if (isUnverified) return [{ type, status: "False", reason: "VerificationError", message }];
+  if (isUnverified)
+    return [{ type, status: "False", reason: fluxReason.verificationError, message }];
   return before === undefined ? [] : [kept(before)];
 }
 
@@ -164,16 +170,21 @@ export function progressing(
   const { generation = 0 } = object.metadata;
   const at = { generation, now };
   const message = "reading the source";
-  const before = status?.conditions?.filter(({ type }) => type !== "Stalled");
+  const before = status?.conditions?.filter(({ type }) => type !== fluxType.stalled);
   const reconciling = {
-    type: "Reconciling",
+    type: fluxType.reconciling,
     status: "True",
-    reason: "Progressing",
+    reason: fluxReason.progressing,
     message,
   } as const;
   const conditions = withFluxCondition(before, reconciling, at);
-  if (findCondition(before, "Ready") !== undefined) return { ...status, conditions };
-  const ready = { type: "Ready", status: "Unknown", reason: "Progressing", message } as const;
+  if (findCondition(before, fluxType.ready) !== undefined) return { ...status, conditions };
+  const ready = {
+    type: fluxType.ready,
+    status: "Unknown",
+    reason: fluxReason.progressing,
+    message,
+  } as const;
   return { ...status, conditions: withFluxCondition(conditions, ready, at) };
 }
 
@@ -190,7 +201,7 @@ export function suspended(
 export function isUsable({ metadata, status }: SourceObject): boolean {
   return (
     metadata.generation === status?.observedGeneration &&
-    findCondition(status?.conditions, "Stalled")?.status !== "True" &&
+    findCondition(status?.conditions, fluxType.stalled)?.status !== "True" &&
     status?.artifact !== undefined
   );
 }

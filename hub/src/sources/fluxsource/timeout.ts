@@ -1,4 +1,5 @@
 /** The time that one attempt at a source may take. */
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { parseGoDuration } from "@flotilla/shared/time";
 import { SourceError } from "./source-error.ts";
 
@@ -17,7 +18,7 @@ export async function timeoutOf<T>(
     return await work(AbortSignal.any([signal, limit]));
   } catch (thrown) {
     if (!limit.aborted || signal.aborted) throw thrown;
-    throw new SourceError("Failed", `no complete answer after spec.timeout, ${text}`, {
+    throw new SourceError(fluxReason.failed, `no complete answer after spec.timeout, ${text}`, {
       cause: thrown,
     });
   }

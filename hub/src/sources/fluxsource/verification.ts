@@ -1,6 +1,8 @@
 /** Verification of signatures, as `spec.verify` of OCIRepositories and HelmCharts requires: cosign with public keys. */
+
 import { createHash } from "node:crypto";
 import type { OCIRepositorySpec } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { type OciArtifacts, type OciQuery, publicKeyOf } from "@flotilla/shared/source/oci";
 import type { FluxCondition } from "./conditions.ts";
 import type { ReadSecret } from "./source-controller.ts";
@@ -42,9 +44,9 @@ export async function verifySignature(
   if (!(await artifacts.isSigned(query, digest, keys)))
     throw fail(`no matching signatures were found for ${query.repository}@${digest}`, false);
   return {
-    type: "SourceVerified",
+    type: fluxType.sourceVerified,
     status: "True",
-    reason: "Succeeded",
+    reason: fluxReason.succeeded,
     message: `verified signature of ${what}`,
   };
 }

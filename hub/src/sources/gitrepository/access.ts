@@ -1,6 +1,8 @@
 /** The access to a GitRepository: its Secrets, and for a GitHub App a token of its installation. */
+
 import { AppError } from "@flotilla/shared/errors";
 import type { GitRepository, GitRepositorySpec } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import type { RepositoryAccess } from "@flotilla/shared/source";
 import { accessFromSourceSecrets } from "@flotilla/shared/source/credentials";
@@ -15,7 +17,7 @@ import { textsOf, withToken } from "./token-secret.ts";
 /** Throws a SourceError without a spec, which Flux's schema does not require. */
 export function specOf({ spec }: GitRepository): GitRepositorySpec {
   if (spec !== undefined) return spec;
-  throw new SourceError("URLInvalid", "the GitRepository has no spec: set spec.url", {
+  throw new SourceError(fluxReason.urlInvalid, "the GitRepository has no spec: set spec.url", {
     stalls: true,
   });
 }
@@ -42,7 +44,7 @@ export async function gitAccess(
     const found = name === undefined ? undefined : secret(name);
     if (name === undefined || found !== undefined) return found;
     throw new SourceError(
-      "AuthenticationFailed",
+      fluxReason.authenticationFailed,
       `there is no Secret ${name} in the namespace of the GitRepository`,
     );
   };
@@ -56,7 +58,7 @@ export async function gitAccess(
       { url, provider },
     );
     if (settings instanceof AppError)
-      throw new SourceError("AuthenticationFailed", settings.message, { cause: settings });
+      throw new SourceError(fluxReason.authenticationFailed, settings.message, { cause: settings });
     // No error quotes what the server responds: a source is read before any Policy judges its address.
     return accessToGit(url, settings);
   } catch (thrown) {

@@ -1,5 +1,7 @@
 /** The paths of a HelmChart in the tree of a GitRepository. Pure. */
+
 import type { HelmChartSpec } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import type { GitPin, GitTree } from "@flotilla/shared/source";
 import { cleanPath } from "@flotilla/shared/source/git";
 import { SourceError } from "../fluxsource/source-error.ts";
@@ -24,9 +26,9 @@ export function chartPaths(
     const inside = pathInside(file);
     if (inside !== undefined) return [file, inside] as const;
     throw new SourceError(
-      "ValuesFilesError",
+      fluxReason.valuesFilesError,
       `the values file ${file} cannot be read from ${tree}: its path leaves the repository`,
-      { condition: "BuildFailed", stalls: true },
+      { condition: fluxType.buildFailed, stalls: true },
     );
   });
   return { chart: path === "" ? "." : path, valuesFiles: new Map(files) };

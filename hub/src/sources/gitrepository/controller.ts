@@ -1,6 +1,8 @@
 /** The controller of GitRepositories: asks each for its references in its interval, and verifies signatures. */
+
 import { AppError } from "@flotilla/shared/errors";
 import { type GitRepository, gitRepositories } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { defineIndex } from "@flotilla/shared/kube/cache";
 import { watch } from "@flotilla/shared/kube/controller";
 import { keyOf } from "@flotilla/shared/kube/objects";
@@ -59,12 +61,12 @@ export function createGitRepositoryController(
     return (spec?.include ?? []).map((include) => {
       const { name } = include.repository;
       const repository = store.get(keyOf({ namespace: metadata.namespace ?? "", name }));
-      if (repository === undefined) throw includeUnavailable("NotFound", name);
+      if (repository === undefined) throw includeUnavailable(fluxReason.notFound, name);
       const { artifact } = repository.status ?? {};
       const pin = isUsable(repository)
         ? pinOfArtifact("GitRepository", repository.metadata, artifact, signer)
         : undefined;
-      if (pin?.kind !== "git") throw includeUnavailable("NoArtifact", name);
+      if (pin?.kind !== "git") throw includeUnavailable(fluxReason.noArtifact, name);
       const { fromPath = "" } = include;
       const [provenance] =
         provenanceOfArtifact("GitRepository", repository.metadata, artifact, signer) ?? [];
@@ -131,9 +133,9 @@ export function createGitRepositoryController(
     const keys = secret(name);
     if (keys === undefined)
       throw new SourceError(
-        "VerificationError",
+        fluxReason.verificationError,
         `there is no Secret ${name} with the keys of spec.verify in the namespace of the GitRepository`,
-        { condition: "SourceVerified" },
+        { condition: fluxType.sourceVerified },
       );
     const mode: SignatureMode = spec.verify.mode;
     const texts = Object.entries(textsOf(keys)).flatMap(([key, text]) =>
@@ -145,14 +147,16 @@ export function createGitRepositoryController(
       request,
     );
     const message = `verified signature of ${what}`;
-    return [{ type: "SourceVerified", status: "True", reason: "Succeeded", message }];
+    return [
+      { type: fluxType.sourceVerified, status: "True", reason: fluxReason.succeeded, message },
+    ];
   }
 
   return createSourceController<GitRepository>(
     {
       name: "gitrepository",
       resource: gitRepositories,
-      failureReason: "GitOperationFailed",
+      failureReason: fluxReason.gitOperationFailed,
       intervalOf: ({ spec }) => spec?.interval,
       addressOf: ({ spec }) =>
         spec === undefined || mayHoldSecret(spec.url)

@@ -1,5 +1,7 @@
 /** Flux's reasons for errors of Git. Pure. */
+
 import { AppError } from "@flotilla/shared/errors";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { chartErrors } from "@flotilla/shared/source";
 import { gitErrors } from "@flotilla/shared/source/git";
 import { SourceError } from "../fluxsource/source-error.ts";
@@ -10,8 +12,8 @@ const secretErrors: ReadonlySet<string> = new Set([
 ]);
 
 const signatureReasons: ReadonlyMap<string, string> = new Map([
-  [gitErrors.GIT_SIGNATURE_INVALID.code, "InvalidCommitSignature"],
-  [gitErrors.GIT_TAG_SIGNATURE_INVALID.code, "InvalidTagSignature"],
+  [gitErrors.GIT_SIGNATURE_INVALID.code, fluxReason.invalidCommitSignature],
+  [gitErrors.GIT_TAG_SIGNATURE_INVALID.code, fluxReason.invalidTagSignature],
 ]);
 
 export function gitFailure(thrown: unknown): SourceError {
@@ -19,11 +21,14 @@ export function gitFailure(thrown: unknown): SourceError {
   const error = AppError.from(thrown);
   const options = { cause: error };
   if (error.code === gitErrors.GIT_URL_INVALID.code)
-    return new SourceError("URLInvalid", error.message, { ...options, stalls: true });
+    return new SourceError(fluxReason.urlInvalid, error.message, { ...options, stalls: true });
   if (secretErrors.has(error.code))
-    return new SourceError("AuthenticationFailed", error.message, options);
+    return new SourceError(fluxReason.authenticationFailed, error.message, options);
   const unverified = signatureReasons.get(error.code);
   if (unverified !== undefined)
-    return new SourceError(unverified, error.message, { ...options, condition: "SourceVerified" });
-  return new SourceError("GitOperationFailed", error.message, options);
+    return new SourceError(unverified, error.message, {
+      ...options,
+      condition: fluxType.sourceVerified,
+    });
+  return new SourceError(fluxReason.gitOperationFailed, error.message, options);
 }

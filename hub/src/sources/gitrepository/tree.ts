@@ -1,6 +1,8 @@
 /** What the artifact of a GitRepository is: the commit and what is fetched of it. Pure. */
+
 import { createHash } from "node:crypto";
 import type { GitRepository, GitRepositorySpec } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { canonicalJson } from "@flotilla/shared/json";
 import type { GitInclude, GitPin, GitTree, Pin } from "@flotilla/shared/source";
 import type { ResolvedReference } from "@flotilla/shared/source/git";
@@ -77,11 +79,14 @@ export function treeDigest(pin: Pin): string {
 }
 
 /** The include of a GitRepository that is missing or has no artifact. */
-export function includeUnavailable(reason: "NotFound" | "NoArtifact", name: string): SourceError {
-  const why = reason === "NotFound" ? "there is no" : "there is no artifact yet of the";
+export function includeUnavailable(
+  reason: (typeof fluxReason)["notFound" | "noArtifact"],
+  name: string,
+): SourceError {
+  const why = reason === fluxReason.notFound ? "there is no" : "there is no artifact yet of the";
   return new SourceError(
     reason,
     `spec.include: ${why} GitRepository ${name} of this namespace; continuing as soon as there is one`,
-    { condition: "IncludeUnavailable" },
+    { condition: fluxType.includeUnavailable },
   );
 }

@@ -1,5 +1,7 @@
 /** The artifact of a HelmChart carries its pin, signed by the hub: a status may be writable for others. Pure. */
+
 import type { HelmChart } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 import { type Pin, pinnedVersion, pinSchema } from "@flotilla/shared/source";
 import * as z from "zod";
@@ -16,7 +18,7 @@ const problemReasonKey = "flotilla.dev/chart-problem-reason";
 
 /** Why the chart of an artifact cannot be installed, with Flux's reason of a HelmRelease; the source itself has not failed. */
 export interface ChartProblem {
-  readonly reason: "ArtifactFailed" | "ChartMutateError";
+  readonly reason: (typeof fluxReason)["artifactFailed" | "chartMutateError"];
   readonly message: string;
 }
 
@@ -92,7 +94,10 @@ export function problemMetadata({
 export function problemOfArtifact(artifact: SourceArtifact | undefined): ChartProblem | undefined {
   const { [problemKey]: message, [problemReasonKey]: reason } = artifact?.metadata ?? {};
   if (message === undefined) return undefined;
-  return { reason: reason === "ChartMutateError" ? reason : "ArtifactFailed", message };
+  return {
+    reason: reason === fluxReason.chartMutateError ? reason : fluxReason.artifactFailed,
+    message,
+  };
 }
 
 export function chartArtifact(

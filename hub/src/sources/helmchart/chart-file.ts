@@ -1,8 +1,10 @@
 /** Chart.yaml of a chart in a tree of files: a directory or a packaged chart. */
+
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { messageOf } from "@flotilla/shared/errors";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { parseVersion } from "@flotilla/shared/version";
 import { extract } from "tar-stream";
 import type { ReadChart } from "../../base/index.ts";
@@ -110,7 +112,11 @@ async function contentOf(entry: AsyncIterable<unknown>, where: string): Promise<
 
 /** Nothing but another revision or another path can help. */
 export function invalidChart(where: string, why: string): SourceError {
-  return new SourceError("InvalidChartReference", `the chart at ${where} cannot be used: ${why}`, {
-    stalls: true,
-  });
+  return new SourceError(
+    fluxReason.invalidChartReference,
+    `the chart at ${where} cannot be used: ${why}`,
+    {
+      stalls: true,
+    },
+  );
 }

@@ -1,5 +1,7 @@
 /** The controller of HelmCharts: resolves a chart of a source to a pin whenever the source or the HelmChart changes. */
+
 import { type HelmChart, type HelmChartSpec, helmCharts } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { defineIndex } from "@flotilla/shared/kube/cache";
 import { type Watch, watch } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
@@ -72,7 +74,7 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
     {
       name: "helmchart",
       resource: helmCharts,
-      failureReason: "ChartPullError",
+      failureReason: fluxReason.chartPullError,
       intervalOf(chart) {
         const found = find(chart);
         const isPolled = found?.source !== undefined && found.charts.isPolled(found.source);
@@ -115,15 +117,15 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
         const { spec } = chart;
         const found = find(chart);
         if (spec === undefined || found === undefined)
-          throw new SourceError("Failed", "the HelmChart has no spec: set spec.chart", {
+          throw new SourceError(fluxReason.failed, "the HelmChart has no spec: set spec.chart", {
             stalls: true,
           });
         const { source, charts, kind, key } = found;
         if (source === undefined)
           throw new SourceError(
-            "SourceUnavailable",
+            fluxReason.sourceUnavailable,
             `there is no ${kind} ${key}; continuing as soon as it exists`,
-            { condition: "FetchFailed" },
+            { condition: fluxType.fetchFailed },
           );
         const revision = charts.revisionOf(source);
         if (revision === undefined)
@@ -139,7 +141,9 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
         return {
           artifact: chartArtifact(chart, resolved, signer),
           reason:
-            isTree || "build" in resolved.pin ? "ChartPackageSucceeded" : "ChartPullSucceeded",
+            isTree || "build" in resolved.pin
+              ? fluxReason.chartPackageSucceeded
+              : fluxReason.chartPullSucceeded,
           message: `${isTree ? "resolved" : "pulled"} '${resolved.name}' chart with version '${version}'`,
           ...(resolved.conditions !== undefined && { conditions: resolved.conditions }),
           fields: {

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { AppError } from "@flotilla/shared/errors";
 import type { HelmChart, HelmChartSpec, HelmRepository } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { canonicalJson } from "@flotilla/shared/json";
 import type { Store } from "@flotilla/shared/kube/cache";
 import {
@@ -66,7 +67,7 @@ export function chartsOfHelmRepositories(deps: {
         const error = AppError.from(thrown);
         const isInvalid = isIndex && invalidReferences.has(error.code);
         throw new SourceError(
-          isInvalid ? "InvalidChartReference" : "ChartPullError",
+          isInvalid ? fluxReason.invalidChartReference : fluxReason.chartPullError,
           error.message,
           {
             stalls: isInvalid,
@@ -103,7 +104,7 @@ async function verifyChart(
   { spec, secret, signal }: Pick<ChartRequest, "spec" | "secret" | "signal">,
 ): Promise<readonly FluxCondition[] | undefined> {
   if (spec.verify === undefined) return undefined;
-  const failure = { reason: chartVerificationError, condition: "BuildFailed" } as const;
+  const failure = { reason: chartVerificationError, condition: fluxType.buildFailed } as const;
   if (pin.kind !== "oci")
     throw new SourceError(
       failure.reason,

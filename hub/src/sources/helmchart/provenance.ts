@@ -3,7 +3,9 @@
  * Policies decide by it. It stands beside the pin that it is of, signed together with that: a source may say something else by now, and
  * what agents install, which the pin decides alone, stays the same. Pure.
  */
+
 import { findCondition } from "@flotilla/shared/conditions";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 import * as z from "zod";
 import type { PinSigner } from "../../rules/index.ts";
@@ -80,7 +82,7 @@ export function lacksProvenance(
   { metadata, status }: SourceObject,
   signer: Pick<PinSigner, "isSigned">,
 ): boolean {
-  if (findCondition(status?.conditions, "Ready")?.status !== "True") return false;
+  if (findCondition(status?.conditions, fluxType.ready)?.status !== "True") return false;
   const known = provenanceOfArtifact(kind, metadata, status?.artifact, signer);
   return known === undefined || (kind === "HelmChart" && known[0]?.chart === undefined);
 }

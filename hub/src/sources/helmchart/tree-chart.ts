@@ -1,5 +1,7 @@
 /** What a chart of a tree of files gets: its version, its values files, and whether it is made again. Pure. */
+
 import { type HelmChart, type HelmChartSpec, maxValuesFiles } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { pinnedVersion, type TreePin } from "@flotilla/shared/source";
 import { SourceError } from "../fluxsource/source-error.ts";
 
@@ -38,9 +40,9 @@ export function presentValuesFiles(
   const missing = valuesFiles.find((file) => !found.has(file));
   if (missing !== undefined && ignoreMissingValuesFiles !== true)
     throw new SourceError(
-      "ValuesFilesError",
+      fluxReason.valuesFilesError,
       `${where} has no values file ${missing}: spec.valuesFiles has paths from the root of the source`,
-      { condition: "BuildFailed", stalls: true },
+      { condition: fluxType.buildFailed, stalls: true },
     );
   return present;
 }
@@ -49,9 +51,9 @@ export function presentValuesFiles(
 export function rejectManyValuesFiles({ valuesFiles = [] }: HelmChartSpec): void {
   if (valuesFiles.length > maxValuesFiles)
     throw new SourceError(
-      "ValuesFilesError",
+      fluxReason.valuesFilesError,
       `spec.valuesFiles has ${valuesFiles.length} files, more than the limit of ${maxValuesFiles}: merge some of them`,
-      { condition: "BuildFailed", stalls: true },
+      { condition: fluxType.buildFailed, stalls: true },
     );
 }
 

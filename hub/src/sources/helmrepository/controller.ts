@@ -1,5 +1,7 @@
 /** The controller of HelmRepositories: requests the index of each in its interval. Those of registries have no index. */
+
 import { type HelmRepository, helmRepositories } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { describeUrl, joinAddress } from "@flotilla/shared/source";
 import type { ReadIndex } from "@flotilla/shared/source/client";
 import type { FluxInformers } from "../../base/index.ts";
@@ -35,9 +37,13 @@ export function createHelmRepositoryController(
         const { namespace, name } = repository.metadata;
         const address = joinAddress(url, "index.yaml");
         if (address === undefined || !/^https?:/i.test(url))
-          throw new SourceError("URLInvalid", "spec.url is not an address of an HTTP repository", {
-            stalls: true,
-          });
+          throw new SourceError(
+            fluxReason.urlInvalid,
+            "spec.url is not an address of an HTTP repository",
+            {
+              stalls: true,
+            },
+          );
         const access = helmRepositoryAccess(repository, chartLocation(repository, ""), secret);
         const index = await timeoutOf(timeout, signal, (limited) =>
           deps.readIndex(url, access, { signal: limited }),

@@ -1,5 +1,7 @@
 /** What a HelmRepository says about where its charts are. Pure. */
+
 import type { HelmRepository, HelmRepositorySpec } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import type { RepositoryAccess, SourceLocation } from "@flotilla/shared/source";
 import { sourceAccess } from "../fluxsource/access.ts";
@@ -13,7 +15,7 @@ export function isRegistry({ spec }: HelmRepository): boolean {
 /** Throws a SourceError without a spec, which Flux's schema does not require. */
 export function specOf({ spec }: HelmRepository): HelmRepositorySpec {
   if (spec !== undefined) return spec;
-  throw new SourceError("URLInvalid", "the HelmRepository has no spec: set spec.url", {
+  throw new SourceError(fluxReason.urlInvalid, "the HelmRepository has no spec: set spec.url", {
     stalls: true,
   });
 }

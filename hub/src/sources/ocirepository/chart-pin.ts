@@ -1,5 +1,7 @@
 /** The pin of the chart in an artifact of an OCIRepository. Pure. */
+
 import { AppError } from "@flotilla/shared/errors";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import type { OciPin } from "@flotilla/shared/source";
 import { chartVersionOf, type OciArtifact, type OciRevision } from "@flotilla/shared/source/oci";
 import type { ChartProblem } from "../helmchart/artifact.ts";
@@ -12,12 +14,13 @@ export function chartPinOf(
 ): OciPin | ChartProblem {
   if (chart === undefined)
     return {
-      reason: "ArtifactFailed",
+      reason: fluxReason.artifactFailed,
       message:
         "the artifact is not a Helm chart: push it with `helm push`, so that its manifest has the chart's metadata",
     };
   const version = chartVersionOf(chart.version, revision);
-  if (version instanceof AppError) return { reason: "ChartMutateError", message: version.message };
+  if (version instanceof AppError)
+    return { reason: fluxReason.chartMutateError, message: version.message };
   return {
     kind: "oci",
     version,

@@ -2,9 +2,11 @@
  * The controller of OCIRepositories: asks the registry for the digest of the reference in each interval, by one HEAD request for a
  * tag, and reads the manifest of a new one. What agents need to install the chart is in the signed pin of the artifact.
  */
+
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import { type OCIRepository, ociRepositories } from "@flotilla/shared/flux";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { RepositoryError } from "@flotilla/shared/source";
 import {
   formatRevision,
@@ -70,11 +72,14 @@ export function createOciRepositoryController(
     const query = { repository, access, signal };
     const ref = spec.ref ?? {};
     const mediaType = spec.layerSelector?.mediaType;
-    const tag = await failingAs("ReadOperationFailed", artifacts.tagOf(query, ref, mediaType));
+    const tag = await failingAs(
+      fluxReason.readOperationFailed,
+      artifacts.tagOf(query, ref, mediaType),
+    );
     const digest =
       tag === undefined
         ? (ref.digest ?? "")
-        : await failingAs("OCIArtifactPullFailed", artifacts.digestOf(query, tag));
+        : await failingAs(fluxReason.ociPullFailed, artifacts.digestOf(query, tag));
     const revision = { digest, ...(tag !== undefined && { tag }) };
     const known = unchangedArtifact(object, formatRevision(revision));
     const keys = spec.verify && trustedKeysDigest(spec.verify, secret);
@@ -101,7 +106,7 @@ export function createOciRepositoryController(
     };
 
     function readArtifact(): Promise<OciArtifact> {
-      return failingAs("OCIArtifactPullFailed", artifacts.read(query, digest, mediaType));
+      return failingAs(fluxReason.ociPullFailed, artifacts.read(query, digest, mediaType));
     }
   }
 
@@ -149,7 +154,7 @@ export function createOciRepositoryController(
     },
   ): Promise<readonly FluxCondition[]> {
     if (spec?.verify === undefined) return [];
-    const before = findCondition(status?.conditions, "SourceVerified");
+    const before = findCondition(status?.conditions, fluxType.sourceVerified);
     const { type, status: is, reason = "", message = "", observedGeneration } = before ?? {};
     if (isVerified && type && is === "True" && observedGeneration === metadata.generation)
       return [{ type, status: is, reason, message }];
@@ -159,7 +164,7 @@ export function createOciRepositoryController(
       digest: revision.digest,
       secret,
       what: `revision ${formatRevision(revision)}`,
-      failure: { reason: "VerificationError", condition: "SourceVerified" },
+      failure: { reason: fluxReason.verificationError, condition: fluxType.sourceVerified },
     });
     return [condition];
   }
@@ -168,7 +173,7 @@ export function createOciRepositoryController(
     {
       name: "ocirepository",
       resource: ociRepositories,
-      failureReason: "OCIArtifactPullFailed",
+      failureReason: fluxReason.ociPullFailed,
       intervalOf: ({ spec }) => spec?.interval,
       addressOf: ({ spec }) => spec?.url ?? "",
       secretsOf({ spec }) {

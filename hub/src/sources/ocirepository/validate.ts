@@ -1,5 +1,7 @@
 /** What is wrong with the spec of an OCIRepository, with Flux's reason. Pure. */
+
 import type { OCIRepositorySpec } from "@flotilla/shared/flux";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { parseOciName, sha256Schema } from "@flotilla/shared/source";
 import { SourceError } from "../fluxsource/source-error.ts";
 
@@ -13,25 +15,26 @@ export interface OciRepositoryPlan {
 export function planOf(spec: OCIRepositorySpec | undefined): OciRepositoryPlan {
   const reject = (reason: string, message: string): SourceError =>
     new SourceError(reason, message, { stalls: true });
-  if (spec === undefined) throw reject("URLInvalid", "the OCIRepository has no spec: set spec.url");
+  if (spec === undefined)
+    throw reject(fluxReason.urlInvalid, "the OCIRepository has no spec: set spec.url");
   const name = parseOciName(spec.url);
   if (name === undefined)
     throw reject(
-      "URLInvalid",
+      fluxReason.urlInvalid,
       "spec.url has to be oci://HOST/PATH, lower case, without a tag (that goes into spec.ref.tag), a digest or a user name",
     );
   const digest = spec.ref?.digest ?? "";
   if (digest !== "" && !sha256Schema.safeParse(digest).success)
-    throw reject("URLInvalid", "spec.ref.digest has to be sha256: and 64 hex digits");
+    throw reject(fluxReason.urlInvalid, "spec.ref.digest has to be sha256: and 64 hex digits");
   if (spec.serviceAccountName !== undefined && spec.serviceAccountName !== "")
     throw reject(
-      "AuthenticationFailed",
+      fluxReason.authenticationFailed,
       "spec.serviceAccountName is not supported, because agents have no accounts of the hub: set spec.secretRef to its image pull Secret",
     );
   const { operation = "extract" } = spec.layerSelector ?? {};
   if (spec.ignore !== undefined && spec.ignore !== "" && operation === "extract")
     throw reject(
-      "OCIArtifactLayerOperationFailed",
+      fluxReason.ociLayerOperationFailed,
       "spec.ignore is not supported, because agents install charts as they were pushed: leave the files out of the chart with .helmignore",
     );
   return { spec, repository: `oci://${name.host}/${name.path}` };
