@@ -23,7 +23,7 @@ const isolated = [
   "shared/src/text/cel/expression.test.ts",
   "shared/src/text/regex/patterns.test.ts",
   "shared/src/kubernetes/selector/object-selector.test.ts",
-  "hub/src/events/webhook/match-helm-ops.test.ts",
+  "hub/src/events/receiver/match-helm-ops.test.ts",
   "shared/src/charts/source/http/index-size.test.ts",
   "shared/src/charts/source/transport/extra-authorities.test.ts",
 ];

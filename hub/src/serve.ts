@@ -7,14 +7,7 @@ import { parseListenAddress, startHttpServer } from "@flotilla/shared/program";
 import { cachesSynced } from "./base/index.ts";
 import { type HubConfig, replicaAddress, serverNames } from "./config.ts";
 import { createUserRequests, requestRoute, runKeyRotation } from "./console/index.ts";
-import {
-  createReceiverController,
-  createReceivers,
-  createWebhook,
-  createWebhookKeys,
-  receiverRoute,
-  webhookRoute,
-} from "./events/index.ts";
+import { createReceiverController, createWebhooks } from "./events/index.ts";
 import { ensureHubNamespace, runLocalCluster } from "./fleet/index.ts";
 import {
   type AgentServer,
@@ -56,16 +49,17 @@ export async function serve(
   const ending = new AbortController();
   const end = AbortSignal.any([signal, ending.signal]);
 
-  const keys = createWebhookKeys(parts.rest, log);
-  const webhook = createWebhook({ ...parts, keys, store: helmOps.store });
   const { crossNamespaceReferences: crossNamespace, proxy } = config;
-  const receivers = createReceivers({
+  const webhooks = createWebhooks({
     ...parts,
     receivers: parts.flux.receivers,
+    helmOps: helmOps.store,
     crossNamespace,
     issuer: config.gcrIssuer,
     userAgent: `flotilla-hub/${buildVersion}`,
     ...(proxy !== undefined && { proxy }),
+    notReady,
+    addressHeader: config.clientAddressHeader,
   });
   let answering: Pick<AgentServer, "request"> | undefined;
   let own: Pick<Replica, "addressOf"> | undefined;
@@ -95,8 +89,7 @@ export async function serve(
         notReady,
         addressHeader: config.clientAddressHeader,
       }),
-      "/hook/": receiverRoute(receivers, { notReady, addressHeader: config.clientAddressHeader }),
-      "/hooks/": webhookRoute(webhook, { notReady, addressHeader: config.clientAddressHeader }),
+      ...webhooks.routes,
       "/": dashboard.route,
     },
   });
@@ -120,7 +113,7 @@ export async function serve(
     running.push(signingKey.run(ending.signal));
     const trust = createDeploymentTrust(signingKey.current, createPinSigner, bundles.store);
     watchReferences({ deployments, bundles }, parts.objects, trust);
-    running.push(parts.run(ending.signal), keys.run(ending.signal));
+    running.push(parts.run(ending.signal), webhooks.run(ending.signal));
     const server = await createAgentServer(
       { ...parts, namespace, trust, helmOps, bundles, clusters, deployments, tokens },
       {
@@ -203,6 +196,6 @@ export async function serve(
     ending.abort();
     await dashboard.close();
     await Promise.allSettled([...running, http.close(), link.close()]);
-    await receivers.close();
+    await webhooks.close();
   }
 }

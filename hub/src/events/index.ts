@@ -4,9 +4,5 @@ export { type ReleaseStatus, releaseMetadata } from "./notification/status-event
 export { storeEventsFirst } from "./notification/stored-first.ts";
 export { clientAddress } from "./receiver/client-address.ts";
 export { createReceiverController } from "./receiver/controller.ts";
-export { createReceivers } from "./receiver/create-receivers.ts";
-export { receiverRoute } from "./receiver/route.ts";
 export { watchReceiverSecrets } from "./receiver/tokens.ts";
-export { createWebhookKeys } from "./webhook/keys.ts";
-export { webhookRoute } from "./webhook/route.ts";
-export { createWebhook } from "./webhook/webhook.ts";
+export { createWebhooks } from "./receiver/webhooks.ts";

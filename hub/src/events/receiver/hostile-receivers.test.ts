@@ -79,13 +79,14 @@ function start(receivers: readonly Receiver[], objects: readonly KubeObject[], s
     called = index;
     const { metadata } = receivers[index] as Receiver;
     const admission = await server.admit({
+      method: "POST",
       path: webhookPath(token, metadata),
       header: (name) => (name === "content-type" ? "application/json" : ""),
       ...{ from: "203.0.113.1", evict: () => undefined },
     });
-    if (admission.kind === "answered") return admission.status;
+    if (admission.kind === "answered") return admission.answer.status;
     admission.release();
-    return await admission.answer(Buffer.from(body));
+    return (await admission.answer(Buffer.from(body))).status;
   }
 
   return { call, lists, targets, reading, gate, clock };

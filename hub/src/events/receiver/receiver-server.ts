@@ -31,6 +31,7 @@ import type { RequestReconciles } from "./request-reconciles.ts";
 import { createSelection } from "./targets.ts";
 import type { ReceiverSecret, ReceiverSecrets } from "./tokens.ts";
 import { isPathOf, pathDigest } from "./webhook-path.ts";
+import type { WebhookAdmission, WebhookCaller, WebhookServer } from "./webhook-server.ts";
 
 export interface ReceiverServerDeps {
   readonly filters: Filters;
@@ -43,31 +44,8 @@ export interface ReceiverServerDeps {
   readonly log: Log;
 }
 
-/** A call before its body is read. */
-export interface ReceiverCaller {
-  /** The whole URI of the request. */
-  readonly path: string;
-  readonly header: WebhookRequest["header"];
-  /** The address of the sender. */
-  readonly from: string;
-  /** Ends the call, to make room for others. */
-  readonly evict: () => void;
-}
-
-export type ReceiverAdmission =
-  | { readonly kind: "answered"; readonly status: number }
-  | {
-      readonly kind: "admitted";
-      /** To be called when the body was read. */
-      readonly release: () => void;
-      /** Returns the status of the response. Never rejects. */
-      readonly answer: (body: Uint8Array) => Promise<number>;
-    };
-
-export interface ReceiverServer {
-  admit(caller: ReceiverCaller): Promise<ReceiverAdmission>;
-}
-
+/** Flux's. */
+const maxBytes = 3 * 1024 * 1024;
 /** To one Receiver, by callers that were accepted. */
 const callsPerSecond = 10;
 const callsAtOnce = 50;
@@ -78,7 +56,7 @@ const byPath = defineIndex("webhookPath", ({ status }: FluxReceiver) =>
   status?.webhookPath ? [pathDigest(status.webhookPath)] : [],
 );
 
-export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
+export function createReceiverServer(deps: ReceiverServerDeps): WebhookServer {
   const {
     receivers,
     secrets,
@@ -110,7 +88,7 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
   async function checkHeaders(
     { spec }: Receiver,
     type: ReceiverType,
-    { secret, header }: { readonly secret: ReceiverSecret } & Pick<ReceiverCaller, "header">,
+    { secret, header }: { readonly secret: ReceiverSecret } & Pick<WebhookCaller, "header">,
   ): Promise<Authentication> {
     if (type === "gcr") return await verifyGoogle(header("authorization"), secret);
     const expected = { type, token: secret.token, events: spec.events ?? [] };
@@ -174,6 +152,8 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
   }
 
   return {
+    maxBytes,
+    answers: { tooLarge: { status: 413 }, notReady: { status: 503 } },
     async admit({ path, header, from, evict }) {
       const [receiver] = receivers.byIndex(byPath, pathDigest(path));
       if (receiver === undefined || !hasSpec(receiver)) return answered(404);
@@ -192,10 +172,14 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
         return {
           kind: "admitted",
           release,
-          answer: (body) =>
-            answer(receiver, { type, secret, path }, { header, body }).catch((thrown: unknown) =>
-              failed(receiver, thrown),
-            ),
+          async answer(body) {
+            const request = { header, body };
+            try {
+              return { status: await answer(receiver, { type, secret, path }, request) };
+            } catch (thrown) {
+              return { status: failed(receiver, thrown) };
+            }
+          },
         };
       } catch (thrown) {
         return answered(failed(receiver, thrown));
@@ -209,6 +193,6 @@ function isReady({ status, metadata }: Receiver): boolean {
   return !isDeleted && findCondition(status?.conditions, fluxType.ready)?.status === "True";
 }
 
-function answered(status: number): ReceiverAdmission {
-  return { kind: "answered", status };
+function answered(status: number): WebhookAdmission {
+  return { kind: "answered", answer: { status } };
 }

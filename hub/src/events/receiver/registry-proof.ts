@@ -1,5 +1,5 @@
 /** Authentication of webhook calls by their key. Pure. */
-import { isEqualInTime, isSigned } from "../receiver/signature.ts";
+import { isEqualInTime, isSigned } from "./signature.ts";
 
 export interface Credentials {
   readonly authorization?: string | undefined;

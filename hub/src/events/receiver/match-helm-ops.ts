@@ -7,7 +7,7 @@ import {
   pollingIntervalMs,
   releaseOfHelmOp,
 } from "../../rules/index.ts";
-import type { Push, PushedRepository } from "./payload.ts";
+import type { Push, PushedRepository } from "./registry-push.ts";
 
 /** Only HelmOps that are polled: a webhook requests an early poll. */
 export function matchHelmOps(push: Push, helmOps: readonly HelmOp[]): readonly HelmOp[] {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "vitest";
-import { type Credentials, isAuthentic } from "./authenticate.ts";
+import { type Credentials, isAuthentic } from "./registry-proof.ts";
 
 const key = "k3y: with a colon";
 const body = Buffer.from('{"repository":"charts/web"}');

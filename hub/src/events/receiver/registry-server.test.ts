@@ -18,9 +18,10 @@ import { startHttpServer } from "@flotilla/shared/program";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { type TestContext, test } from "vitest";
 import { aHelmOp, workspace } from "../../testing/index.ts";
-import { createWebhookKeys } from "./keys.ts";
+import { createRegistryKeys } from "./registry-keys.ts";
+import { createRegistryServer } from "./registry-server.ts";
+import { createReconcileRequests } from "./request-reconciles.ts";
 import { webhookRoute } from "./route.ts";
-import { createWebhook } from "./webhook.ts";
 
 const key = "the key";
 const authorization = `Bearer ${key}`;
@@ -46,7 +47,7 @@ async function serve(t: TestContext, secret: Secret = hook()) {
   for (const helmOp of ops) store.set(rest.put(helmOps, helmOp));
   rest.put(secrets, secret);
   const ready: { why?: string } = {};
-  const keys = createWebhookKeys(rest, silentLog());
+  const keys = createRegistryKeys(rest, silentLog());
   const ending = new AbortController();
   const watching = keys.run(ending.signal);
   t.onTestFinished(async () => {
@@ -55,7 +56,9 @@ async function serve(t: TestContext, secret: Secret = hook()) {
   });
   while (!rest.reads.some((read) => read.startsWith("list secrets"))) await nextTurn();
   await nextTurn();
-  const webhook = createWebhook({ rest, keys, store, clock, log: silentLog() });
+  const annotation = pollRequestAnnotation;
+  const requestPolls = createReconcileRequests({ rest, clock, annotation });
+  const webhook = createRegistryServer({ keys, store, requestPolls, clock, log: silentLog() });
   const server = await startHttpServer({
     listen: { host: "127.0.0.1", port: 0 },
     routes: { "/hooks/": webhookRoute(webhook, { notReady: () => ready.why }) },
@@ -240,16 +243,17 @@ test("a flood of calls with wrong keys and signatures costs callers with the rig
 
 test("bodies that stay incomplete do not keep a signed call out, nor one with the right key", async (t) => {
   const { webhook, clock } = await serve(t);
-  const secret = { namespace: workspace, name: "registry" };
   const evicted: number[] = [];
-  const admit = (from: string, at: number, more: { readonly authorization?: string } = {}) =>
-    webhook.admit({
+  const admit = (from: string, at: number, more: Readonly<Record<string, string>> = {}) => {
+    const headers: Readonly<Record<string, string>> = { "x-signature": "sha256=0", ...more };
+    return webhook.admit({
+      method: "POST",
+      path: `/hooks/${workspace}/registry`,
+      header: (name) => headers[name] ?? "",
       from,
-      secret,
-      signature: "sha256=0",
       evict: () => void evicted.push(at),
-      ...more,
     });
+  };
   for (let at = 0; at < 300; at += 1) await admit("attacker", at);
   await clock.advance(1_000);
 

@@ -3,7 +3,7 @@ import { growthOf } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { aHelmOp } from "../../testing/index.ts";
 import { matchHelmOps } from "./match-helm-ops.ts";
-import type { Push, PushedRepository } from "./payload.ts";
+import type { Push, PushedRepository } from "./registry-push.ts";
 
 function polled(name: string, repo: string, spec: object = {}) {
   const chart = repo.startsWith("oci:") ? "" : "web";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { test } from "vitest";
-import { type Push, readPush } from "./payload.ts";
+import { type Push, readPush } from "./registry-push.ts";
 
 const push = {
   id: "one",

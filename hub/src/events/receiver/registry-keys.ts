@@ -8,7 +8,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectRef, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 
-export interface WebhookKeys {
+export interface RegistryKeys {
   /** The key in a Secret as the watch delivered it; "" without one. Read from the API server while nothing is listed yet. */
   known(secret: ObjectRef): Promise<string>;
   /** The key as the API server has it now. */
@@ -19,7 +19,7 @@ export interface WebhookKeys {
 /** The key of the Secret's data. */
 const dataKey = "token";
 
-export function createWebhookKeys(rest: KubeRest, log: Log): WebhookKeys {
+export function createRegistryKeys(rest: KubeRest, log: Log): RegistryKeys {
   const informer = createInformer<Secret>({
     rest,
     resource: secrets,

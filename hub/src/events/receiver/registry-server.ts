@@ -10,59 +10,37 @@
  */
 
 import { type HelmOp, helmOps } from "@flotilla/shared/api";
-import { pollRequestAnnotation } from "@flotilla/shared/api/names";
 import { createLruCache } from "@flotilla/shared/cache";
 import { createFairPool, createKeyedRateLimiter } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
-import type { KubeRest } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectRef } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { createReconcileRequests } from "../receiver/request-reconciles.ts";
-import { type Credentials, isAuthentic, isPresented } from "./authenticate.ts";
-import type { WebhookKeys } from "./keys.ts";
 import { matchHelmOps } from "./match-helm-ops.ts";
-import { readPush } from "./payload.ts";
+import type { RegistryKeys } from "./registry-keys.ts";
+import { type Credentials, isAuthentic, isPresented } from "./registry-proof.ts";
+import { readPush } from "./registry-push.ts";
+import type { RequestReconciles } from "./request-reconciles.ts";
+import type { WebhookAdmission, WebhookAnswer, WebhookServer } from "./webhook-server.ts";
 
-export interface WebhookDeps {
-  readonly rest: KubeRest;
-  readonly keys: Pick<WebhookKeys, "known" | "current">;
-  readonly store: Store<HelmOp>;
+export interface RegistryServerDeps {
+  readonly keys: Pick<RegistryKeys, "known" | "current">;
+  readonly store: Pick<Store<HelmOp>, "list">;
+  readonly requestPolls: RequestReconciles;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface WebhookCall extends Credentials {
-  readonly secret: Required<ObjectRef>;
+type SecretRef = Required<ObjectRef>;
+
+interface RegistryCall extends Credentials {
+  readonly secret: SecretRef;
   readonly body: Uint8Array;
 }
 
-export interface WebhookAnswer {
-  readonly status: number;
-  readonly text: string;
-}
-
-export interface Webhook {
-  /**
-   * What a call may do before its body is read: `rejected`: nothing can make it right; `signed`: the body decides, and
-   * `release` is to be called when it was read.
-   */
-  admit(caller: WebhookCaller): Promise<WebhookAdmission>;
-  answer(call: WebhookCall): Promise<WebhookAnswer>;
-}
-
-export interface WebhookCaller extends Credentials {
-  /** The address of the sender. */
-  readonly from: string;
-  readonly secret: Required<ObjectRef>;
-  /** Ends the call, to make room for others. */
-  readonly evict: () => void;
-}
-
-export type WebhookAdmission =
-  | { readonly kind: "answered"; readonly answer: WebhookAnswer }
-  | { readonly kind: "admitted"; readonly release: () => void };
+const pathPattern = /^\/hooks\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/;
+const maxBytes = 256 * 1024;
 
 /** For one Secret, by callers with its key: each call costs the API server a read. */
 const callsPerSecond = 10;
@@ -71,16 +49,23 @@ const keptDeliveries = 1_024;
 /** Bodies of callers that have not shown the key; 32 MiB at worst. */
 const unverified = { capacity: 128, keepMs: 500 };
 
+const answers = {
+  tooLarge: { status: 413, text: "the body is larger than 256 KiB\n" },
+  notReady: { status: 503, text: "the hub is not ready\n" },
+} as const satisfies WebhookServer["answers"];
+
+const elsewhere: WebhookAnswer = { status: 404, text: "webhooks are at /hooks/NAMESPACE/SECRET\n" };
+const notPost: WebhookAnswer = { status: 405, text: "only POST\n", headers: { allow: "POST" } };
 const rejected: WebhookAnswer = { status: 401, text: "the key or the signature is not accepted\n" };
 const limited: WebhookAnswer = { status: 429, text: "too many calls, try again later\n" };
 
-export function createWebhook({ rest, keys, store, clock, log }: WebhookDeps): Webhook {
+export function createRegistryServer(deps: RegistryServerDeps): WebhookServer {
+  const { keys, store, requestPolls, clock, log } = deps;
   const limit = createKeyedRateLimiter({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
   const deliveries = createLruCache<true>(keptDeliveries);
   const unread = createFairPool(clock, unverified);
-  const requestPolls = createReconcileRequests({ rest, clock, annotation: pollRequestAnnotation });
 
-  async function poll({ secret, body }: WebhookCall): Promise<WebhookAnswer> {
+  async function poll({ secret, body }: RegistryCall): Promise<WebhookAnswer> {
     const push = readPush(Buffer.from(body).toString());
     if (push.kind === "invalid")
       return {
@@ -102,36 +87,58 @@ export function createWebhook({ rest, keys, store, clock, log }: WebhookDeps): W
     return { status: 202, text: `${named.length} HelmOps are polled\n` };
   }
 
-  const failed = (secret: ObjectRef, thrown: unknown): WebhookAnswer => {
+  function failed(secret: SecretRef, thrown: unknown): WebhookAnswer {
     log.warn({ ...secret, err: AppError.from(thrown) }, "cannot handle a webhook call");
     return { status: 503, text: "cannot request the polls now; retry\n" };
-  };
+  }
+
+  async function answer(call: RegistryCall): Promise<WebhookAnswer> {
+    const { secret } = call;
+    try {
+      if (!isAuthentic(await keys.known(secret), call, call.body)) return rejected;
+      if (!limit.take(`${secret.namespace}/${secret.name}`)) return limited;
+      return isAuthentic(await keys.current(secret), call, call.body) ? await poll(call) : rejected;
+    } catch (thrown) {
+      return failed(secret, thrown);
+    }
+  }
 
   return {
-    async admit({ from, secret, authorization, signature, evict }) {
+    maxBytes,
+    answers,
+    async admit({ method, path, header, from, evict }) {
+      const secret = secretAt(path);
+      if (secret === undefined) return answered(elsewhere);
+      if (method !== "POST") return answered(notPost);
+      const call = {
+        secret,
+        authorization: header("authorization"),
+        signature: header("x-signature"),
+      };
+      const admitted = (release: () => void): WebhookAdmission => ({
+        kind: "admitted",
+        release,
+        answer: (body) => answer({ ...call, body }),
+      });
       try {
-        if (isPresented(await keys.known(secret), authorization))
-          return { kind: "admitted", release: () => undefined };
+        if (isPresented(await keys.known(secret), call.authorization))
+          return admitted(() => undefined);
       } catch (thrown) {
-        return { kind: "answered", answer: failed(secret, thrown) };
+        return answered(failed(secret, thrown));
       }
-      if (signature === undefined) return { kind: "answered", answer: rejected };
+      if (call.signature === "") return answered(rejected);
       const release = unread.admit(from, evict);
-      return release === undefined
-        ? { kind: "answered", answer: limited }
-        : { kind: "admitted", release };
-    },
-    async answer(call) {
-      const { secret } = call;
-      try {
-        if (!isAuthentic(await keys.known(secret), call, call.body)) return rejected;
-        if (!limit.take(`${secret.namespace}/${secret.name}`)) return limited;
-        return isAuthentic(await keys.current(secret), call, call.body)
-          ? await poll(call)
-          : rejected;
-      } catch (thrown) {
-        return failed(secret, thrown);
-      }
+      return release === undefined ? answered(limited) : admitted(release);
     },
   };
+}
+
+/** Undefined: no webhook has this path. */
+function secretAt(path: string): SecretRef | undefined {
+  const [, namespace, name] = pathPattern.exec(path.split("?", 1)[0] ?? "") ?? [];
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
+}
+
+function answered(answer: WebhookAnswer): WebhookAdmission {
+  return { kind: "answered", answer };
 }
