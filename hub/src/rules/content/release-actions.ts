@@ -1,11 +1,10 @@
 /** How a release is installed, upgraded and uninstalled, from a Bundle's options to a content. Pure. */
-import type {
-  BundleDeploymentOptions,
-  BundleOrigin,
-  ReleaseActions as Options,
+import {
+  type BundleDeploymentOptions,
+  type BundleOrigin,
+  contentOptions,
 } from "@flotilla/shared/api";
 import { type ReleaseActions, releaseActionsSchema } from "@flotilla/shared/content";
-import { parseGoDuration } from "@flotilla/shared/time";
 
 /** Undefined: nothing is set, so that the content is the same as before these options existed. */
 export function releaseActions(
@@ -18,13 +17,8 @@ export function releaseActions(
       ? setMethods({ install, upgrade, rollback })
       : (origin.chosenMethods ?? []);
   const actions = {
-    ...seconds(timeout),
+    ...contentOptions({ timeout, install, upgrade, test, rollback, uninstall }),
     ...(chosenMethods.length > 0 && { chosenMethods }),
-    ...(install && { install: withoutNulls(install) }),
-    ...(upgrade && { upgrade: withoutNulls(upgrade) }),
-    ...(test && { test: withoutNulls(test) }),
-    ...(rollback && { rollback: withoutNulls(rollback) }),
-    ...(uninstall && { uninstall: withoutNulls(uninstall) }),
   };
   // Without fields that this version does not know.
   return Object.keys(actions).length === 0 ? undefined : releaseActionsSchema.parse(actions);
@@ -44,29 +38,3 @@ function setMethods({
 }
 
 type ChosenMethod = NonNullable<ReleaseActions["chosenMethods"]>[number];
-
-type Action = NonNullable<Options["install" | "upgrade" | "test" | "rollback" | "uninstall"]>;
-
-/** With times in seconds. */
-function withoutNulls({ timeout, ...options }: Action): Readonly<Record<string, unknown>> {
-  const strategy = "strategy" in options ? options.strategy : undefined;
-  const given = Object.entries(options).filter(([, value]) => value !== null);
-  return {
-    ...seconds(timeout),
-    ...Object.fromEntries(given),
-    ...(strategy && { strategy: strategyOf(strategy) }),
-  };
-}
-
-function strategyOf({
-  name,
-  retryInterval,
-}: NonNullable<NonNullable<Options["upgrade"]>["strategy"]>) {
-  const { timeoutSeconds } = seconds(retryInterval);
-  return { name, ...(timeoutSeconds !== undefined && { retryIntervalSeconds: timeoutSeconds }) };
-}
-
-function seconds(timeout: string | null | undefined): { readonly timeoutSeconds?: number } {
-  const ms = timeout ? parseGoDuration(timeout) : undefined;
-  return ms === undefined ? {} : { timeoutSeconds: ms / 1_000 };
-}

@@ -1,4 +1,11 @@
 export type { Condition } from "../../kubernetes/objects/index.ts";
+export {
+  actionOptions,
+  apiOptions,
+  contentOptions,
+  type FieldText,
+  withText,
+} from "./action-options.ts";
 export { agentCapabilities } from "./agent-capabilities.ts";
 export {
   type Bundle,
@@ -70,7 +77,6 @@ export {
 export type { HelmOptions } from "./helm-options.ts";
 export { type LabelSelector, labelSelectorSchema, selects } from "./label-selector.ts";
 export { type Policy, policySchema } from "./policy.ts";
-export type { ReleaseActions } from "./release-actions.ts";
 export {
   answerLines,
   deploymentSelector,
