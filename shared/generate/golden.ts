@@ -5,6 +5,7 @@ import {
   versionRowQuestions,
   writeGolden,
 } from "../src/charts/version/testing/index.ts";
+import { randomStartsQuestions, startsRowQuestions } from "../src/text/quartz/testing/index.ts";
 import { randomYaml, yamlRows } from "../src/text/yaml/testing/index.ts";
 
 const seed = 20;
@@ -13,6 +14,8 @@ const questions = {
   "version-random": randomVersionQuestions(seed, 600),
   "yaml-rows": { yaml: yamlRows() },
   "yaml-random": { yaml: randomYaml(seed, 300).right },
+  "starts-rows": { starts: startsRowQuestions() },
+  "starts-random": { starts: randomStartsQuestions(seed, 600) },
 };
 
 await using oracle = await buildOracle();

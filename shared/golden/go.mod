@@ -5,6 +5,7 @@ go 1.24
 require (
 	github.com/Masterminds/semver/v3 v3.5.0
 	github.com/Masterminds/sprig/v3 v3.3.0
+	github.com/reugn/go-quartz v0.15.2
 	sigs.k8s.io/yaml v1.6.0
 )
 

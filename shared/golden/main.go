@@ -1,6 +1,6 @@
 // Command golden answers, with the Go libraries that Helm is built with, the questions that it reads as one JSON
 // document from standard input: which texts are versions and constraints and what satisfies what, which version of an
-// index or of a list of tags is chosen, what YAML means, and what values with templates come to. shared/src compares its own answers with these.
+// index or of a list of tags is chosen, what YAML means, what values with templates come to, and when schedules start. shared/src compares its own answers with these.
 package main
 
 import (
@@ -23,6 +23,7 @@ type questions struct {
 	// Styles are texts that Go is to write as YAML.
 	Styles []string         `json:"styles"`
 	Values []valuesQuestion `json:"values"`
+	Starts []startsQuestion `json:"starts"`
 }
 
 type selection struct {
@@ -39,6 +40,7 @@ type answers struct {
 	Yaml        []yamlAnswer       `json:"yaml,omitempty"`
 	Styles      []styleAnswer      `json:"styles,omitempty"`
 	Values      []valuesAnswer     `json:"values,omitempty"`
+	Starts      []startsAnswer     `json:"starts,omitempty"`
 }
 
 // Numbers are text: JSON readers round them above 2^53.
@@ -108,6 +110,9 @@ func answer(input questions) answers {
 	}
 	for _, one := range input.Values {
 		given.Values = append(given.Values, answerValues(one))
+	}
+	for _, one := range input.Starts {
+		given.Starts = append(given.Starts, answerStarts(one))
 	}
 	return given
 }

@@ -21,6 +21,7 @@ export async function readGolden(
       yaml: pick("yaml"),
       styles: pick("styles"),
       values: pick("values"),
+      starts: pick("starts"),
     };
   };
   return { questions: column(0) as unknown as Questions, answers: column(1) as Answers };

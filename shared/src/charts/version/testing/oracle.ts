@@ -20,6 +20,15 @@ export interface Questions {
   /** Texts that Go is to write as YAML. */
   readonly styles?: readonly string[];
   readonly values?: readonly ValuesQuestion[];
+  readonly starts?: readonly StartsQuestion[];
+}
+
+/** The first starts of a schedule after a time in ms since 1970. */
+export interface StartsQuestion {
+  readonly expression: string;
+  readonly zone: string;
+  readonly after: number;
+  readonly count: number;
 }
 
 /** Templates of values, and their data, which are not in the golden files. */
@@ -55,6 +64,8 @@ export interface Answers {
     readonly key: string;
   }[];
   readonly values?: readonly { readonly error?: string; readonly json?: string }[];
+  /** In ms since 1970. */
+  readonly starts?: readonly { readonly error?: string; readonly starts?: readonly number[] }[];
 }
 
 /** The program, or why it cannot be built here. */

@@ -1,0 +1,2 @@
+export { compareStarts } from "./disagreements.ts";
+export { randomStartsQuestions, startsRowQuestions } from "./questions.ts";
