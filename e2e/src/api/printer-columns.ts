@@ -66,6 +66,12 @@ export const printedObjects: readonly PrintedObject[] = [
     header: /^NAME\s+SECRET-NAME\s+USES\s+EXPIRES$/,
     row: /^shown\s+shown\s+2\s+2026-03-02T10:00:00Z$/,
   }),
+  show("schedules", "Schedule", {
+    spec: { schedule: "0 0 22 * * ?", duration: "4h" },
+    status: { active: true, nextStartTime: "2026-03-02T22:00:00Z" },
+    header: /^NAME\s+SCHEDULE\s+DURATION\s+ACTIVE\s+NEXTSTART$/,
+    row: /^shown\s+0 0 22 \* \* \?\s+4h\s+true\s+2026-03-02T22:00:00Z$/,
+  }),
 ];
 
 function show(

@@ -32,6 +32,9 @@ const bundleDeploymentSpecSchema = fields({
   suspend: flag(
     "Nothing is promoted, and nothing is changed in the cluster. The release stays installed when this object is deleted.",
   ),
+  offSchedule: flag(
+    "No Schedule of the cluster is active, and the deployment was not applied when the last one ended: the agent does not try again until one is active.",
+  ),
   requestedAt: described(
     z.string().max(maxIdLength).optional(),
     "The last request of a user to reconcile the release at once, from the annotation `reconcile.fluxcd.io/requestedAt`.",

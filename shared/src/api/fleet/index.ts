@@ -93,7 +93,13 @@ export {
   clusters,
   helmOps,
   policies,
+  schedules,
 } from "./resources.ts";
+export {
+  type Schedule,
+  type ScheduleStatus,
+  scheduleSchemas,
+} from "./schedule.ts";
 export {
   type BundleState,
   type BundleSummary,

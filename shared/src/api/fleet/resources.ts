@@ -8,6 +8,7 @@ import type { ClusterGroup } from "./cluster-group.ts";
 import type { ClusterRegistrationToken } from "./cluster-registration-token.ts";
 import type { HelmOp } from "./helm-op.ts";
 import type { Policy } from "./policy.ts";
+import type { Schedule } from "./schedule.ts";
 
 export const apiGroup = "fleet.cattle.io";
 export const apiVersion = "fleet.cattle.io/v1alpha1";
@@ -33,3 +34,4 @@ export const clusterRegistrationTokens: Resource<ClusterRegistrationToken> = {
   plural: "clusterregistrationtokens",
 };
 export const policies: Resource<Policy> = { ...home, kind: "Policy", plural: "policies" };
+export const schedules: Resource<Schedule> = { ...home, kind: "Schedule", plural: "schedules" };

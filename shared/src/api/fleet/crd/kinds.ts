@@ -16,6 +16,8 @@ import {
   helmOps,
   policies,
   policySchema,
+  scheduleSchemas,
+  schedules,
 } from "../index.ts";
 
 /** A column of `kubectl get`. */
@@ -151,6 +153,20 @@ export const kinds: readonly KindDefinition[] = [
     fields: policySchema,
     categories,
     columns: [],
+  },
+  {
+    resource: schedules,
+    description:
+      "A Schedule says when clusters of its namespace may be changed. Outside of its window the hub promotes nothing to them and uninstalls nothing from them. A cluster with several Schedules may be changed while one of them is active; one with an invalid Schedule only while another one is.",
+    ...scheduleSchemas,
+    absentSpec: "empty",
+    categories,
+    columns: [
+      column("Schedule", ".spec.schedule"),
+      column("Duration", ".spec.duration"),
+      column("Active", ".status.active"),
+      column("NextStart", ".status.nextStartTime"),
+    ],
   },
 ];
 

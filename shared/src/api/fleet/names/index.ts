@@ -36,6 +36,7 @@ export {
   fleetClusterNamespaceName,
   fleetLeaseNames,
   fleetNamespace,
+  fleetScheduleFinalizer,
   fluxLeaseNames,
   fluxReleaseName,
   helmReleaseName,

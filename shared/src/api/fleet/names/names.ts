@@ -75,6 +75,8 @@ export const loginCodeSecretType = "flotilla/login";
 export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
 /** On a Cluster whose releases are uninstalled before it is deleted, and on no other. Not Fleet's finalizer. */
 export const clusterFinalizer = "flotilla.dev/cluster-finalizer";
+/** On a Schedule that was Fleet's; we set none. */
+export const fleetScheduleFinalizer = "fleet.cattle.io/schedule-finalizer";
 
 /** On a Cluster: the digest of the key that its agent enrolled with. */
 export const agentKeyAnnotation = "flotilla.dev/agent-key";
