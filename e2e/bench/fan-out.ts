@@ -115,6 +115,7 @@ function writeStatuses(
       namespace: { kind: "own", name: clusterNamespaceName(namespace, name) },
       summary: { ready: 0, desiredReady: 0 },
       aggregate: createDeploymentAggregates().ofCluster(""),
+      coverage: { isScheduled: false, isActive: false, invalid: [] },
       now: at,
     });
     await fleet.hub.replace(clusters, { ...cluster, status }, { subresource: "status" });

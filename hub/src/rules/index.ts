@@ -132,6 +132,12 @@ export {
 } from "./rollout/rollout-status.ts";
 export { strategyProblem } from "./rollout/strategy-problem.ts";
 export {
+  type Coverage,
+  createSchedules,
+  isClosed,
+  type Schedules,
+} from "./schedule/schedules.ts";
+export {
   type Aggregates,
   createAggregates,
   isCountingChange,

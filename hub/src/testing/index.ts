@@ -17,6 +17,7 @@ export {
 } from "./objects.ts";
 export { piecesOf } from "./read-series.ts";
 export { deployed } from "./reports.ts";
+export { aSchedule } from "./schedules.ts";
 export { createTestCaches } from "./test-caches.ts";
 export { createTestHelmOps, testRepository, web } from "./test-helm-ops.ts";
 export { openTestSession, type TestSession, testHubId } from "./test-session.ts";

@@ -7,6 +7,7 @@ import {
   clusters,
   helmOps,
   policies,
+  schedules,
 } from "@flotilla/shared/api";
 import { packContent } from "@flotilla/shared/content";
 import type { EventNote } from "@flotilla/shared/kube/events";
@@ -205,6 +206,7 @@ export function createTestLeader(
     const deliverAll = <T extends KubeObject>(cache: WatchedStore<T>, resource: Resource<T>) =>
       deliverKind(cache, rest.all(resource));
     deliverAll(caches.policies, policies);
+    deliverAll(caches.schedules, schedules);
     deliverAll(caches.groups, clusterGroups);
     deliverAll(caches.namespaces, namespaces);
     deliverAll(caches.clusters, clusters);

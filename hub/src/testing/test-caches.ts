@@ -7,6 +7,7 @@ import type {
   ClusterRegistrationToken,
   HelmOp,
   Policy,
+  Schedule,
 } from "@flotilla/shared/api";
 import type { Namespace, Secret } from "@flotilla/shared/kube/objects";
 import { createWatchedStore } from "./watched-store.ts";
@@ -19,6 +20,7 @@ export function createTestCaches() {
     clusters: createWatchedStore<Cluster>(),
     groups: createWatchedStore<ClusterGroup>(),
     policies: createWatchedStore<Policy>(),
+    schedules: createWatchedStore<Schedule>(),
     tokens: createWatchedStore<ClusterRegistrationToken>(),
     contents: createWatchedStore<Secret>(),
     namespaces: createWatchedStore<Namespace>(),

@@ -36,7 +36,7 @@ interface Followed {
 export class DriftTracker {
   readonly #deps: DriftTrackerDeps;
   readonly #followed = new Map<string, Followed>();
-  /** Of releases that are not followed for now. */
+  /** Releases that are not followed for now. */
   readonly #kept = new Map<string, KeptDrift>();
   readonly #changeListeners: ((name: string) => void)[] = [];
   readonly #comparedListeners: ((name: string) => void)[] = [];

@@ -61,7 +61,7 @@ export interface FollowedReleaseOptions {
   /** By which readiness tracks it. */
   readonly name: string;
   readonly input: DriftInput;
-  /** Of its earlier revisions. */
+  /** What is known from its earlier revisions. */
   readonly kept: KeptDrift;
 }
 

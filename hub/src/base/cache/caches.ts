@@ -14,6 +14,8 @@ import {
   helmOps,
   type Policy,
   policies,
+  type Schedule,
+  schedules,
 } from "@flotilla/shared/api";
 import { hubNamespace, hubReplicaLabel, managedLabel } from "@flotilla/shared/api/names";
 import { createInformer, type Informer, keepLastWriter } from "@flotilla/shared/kube/cache";
@@ -38,6 +40,7 @@ export interface Caches {
   readonly clusters: Informer<Cluster>;
   readonly groups: Informer<ClusterGroup>;
   readonly policies: Informer<Policy>;
+  readonly schedules: Informer<Schedule>;
   readonly tokens: Informer<ClusterRegistrationToken>;
   /** Contents' Secrets without their data. */
   readonly contents: Informer<Secret>;
@@ -70,6 +73,7 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
     clusters: cache(clusters),
     groups: cache(clusterGroups),
     policies: cache(policies),
+    schedules: cache(schedules),
     tokens: cache(clusterRegistrationTokens),
     contents: cache(secrets, {
       namespace: hubNamespace,
@@ -99,7 +103,7 @@ export async function cachesSynced(caches: Caches): Promise<void> {
  * resourceVersion conflicts, and one that exists already is found when it is created. Resolves also when `signal` aborts.
  */
 export async function refreshCaches(
-  { helmOps, bundles, clusters, groups, policies }: Caches,
+  { helmOps, bundles, clusters, groups, policies, schedules }: Caches,
   signal: AbortSignal,
 ): Promise<void> {
   const refreshed: readonly Pick<Informer<KubeObject>, "refresh">[] = [
@@ -108,6 +112,7 @@ export async function refreshCaches(
     clusters,
     groups,
     policies,
+    schedules,
   ];
   await Promise.all(refreshed.map((informer) => informer.refresh(signal)));
 }

@@ -33,13 +33,14 @@ import {
   type PublisherOptions,
 } from "../../base/index.ts";
 import type { StatusObserver } from "../../events/index.ts";
-import { type Aggregates, isPresenceChange, summarize } from "../../rules/index.ts";
+import { type Aggregates, isPresenceChange, type Schedules, summarize } from "../../rules/index.ts";
 import { clusterReconciler } from "./reconcile.ts";
 import { clusterStatus, isUrgentCluster, managedElsewhereStatus } from "./status.ts";
 
 export interface ClusterControllerDeps extends ControllerDeps {
   readonly observer?: StatusObserver | undefined;
   readonly aggregates: Pick<Aggregates, "ofCluster">;
+  readonly schedules: Pick<Schedules, "coverageOf">;
   readonly statuses: Pick<Publisher<ClusterStatus, Cluster>, "refresh">;
 }
 
@@ -101,6 +102,7 @@ export function createClusterPublisher({
   rest,
   caches,
   aggregates,
+  schedules,
   observer,
   goesFirst,
   clock,
@@ -139,6 +141,7 @@ export function createClusterPublisher({
           nameOf: bundleKeyOf,
         }),
         aggregate,
+        coverage: schedules.coverageOf(cluster, clock.now()),
         ...(isBeingEmptied(cluster) && { remaining: remainingIn(clusterNamespaceOf(cluster)) }),
         now,
       });

@@ -8,6 +8,7 @@ import {
 } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
+import type { Coverage } from "../../rules/schedule/schedules.ts";
 import { aCluster, aDeployment, aggregated, digestA, now, workspace } from "../../testing/index.ts";
 import {
   type ClusterInputs,
@@ -25,9 +26,14 @@ function statusOf(status: ClusterStatus, inputs: Partial<ClusterInputs> = {}): C
     cluster: aCluster("paris", { status }),
     namespace: { kind: "own", name },
     ...aggregated([ready]),
+    coverage: { isScheduled: false, isActive: false, invalid: [] },
     now,
     ...inputs,
   });
+}
+
+function covered(coverage: Partial<Coverage>): Coverage {
+  return { isScheduled: true, isActive: false, invalid: [], ...coverage };
 }
 
 describe("the status of a Cluster", () => {
@@ -46,6 +52,39 @@ describe("the status of a Cluster", () => {
     const { conditions } = statusOf(connected, { cluster });
 
     assert.match(findCondition(conditions, "Processed")?.message ?? "", /^spec.hostNetwork has no/);
+  });
+
+  test("has no field of Schedules without one, and loses what one had written", () => {
+    const status = statusOf({ ...connected, scheduled: true, activeSchedule: true });
+
+    assert.equal("scheduled" in status || "activeSchedule" in status, false);
+    assert.equal(isUrgentCluster({ ...status, scheduled: true }, status), true);
+    assert.equal(isUrgentCluster({ ...status, scheduled: false }, status), false);
+  });
+
+  test("says whether one of its Schedules is active, at once", () => {
+    const open = statusOf(connected, { coverage: covered({ isActive: true }) });
+    const closed = statusOf(connected, { coverage: covered({ isActive: false }) });
+
+    assert.deepEqual([open.scheduled, open.activeSchedule], [true, true]);
+    assert.deepEqual([closed.scheduled, closed.activeSchedule], [true, false]);
+    assert.equal(isUrgentCluster(open, closed), true);
+  });
+
+  test("says which of its Schedules cannot be used, and what follows", () => {
+    const invalid = [{ name: "nights", problem: "the hour 25 is not between 0 and 23" }];
+    const processed = (isActive: boolean) =>
+      findCondition(
+        statusOf(connected, { coverage: covered({ isActive, invalid }) }).conditions,
+        "Processed",
+      );
+
+    assert.equal(processed(false)?.reason, "ScheduleInvalid");
+    assert.equal(
+      processed(false)?.message,
+      "Schedule nights cannot be used, and until it is corrected the cluster is not changed, except while another Schedule is active: the hour 25 is not between 0 and 23",
+    );
+    assert.match(processed(true)?.message ?? "", /another Schedule is active, so the cluster may/);
   });
 
   test("keeps the fields that others write: the agent's presence and orphans", () => {

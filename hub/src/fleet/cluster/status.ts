@@ -12,11 +12,13 @@ import {
 import {
   type Aggregate,
   type ConditionState,
+  type Coverage,
   summaryReady,
   worstState,
 } from "../../rules/index.ts";
 import { takenText } from "./events.ts";
 import { remarkOnCluster } from "./remarks.ts";
+import { isOtherCoverage, scheduledFields, scheduleInvalid, scheduleRemark } from "./scheduled.ts";
 
 export interface ClusterInputs {
   readonly cluster: Cluster;
@@ -24,6 +26,8 @@ export interface ClusterInputs {
   readonly namespace: NamespaceChoice;
   readonly summary: BundleSummary;
   readonly aggregate: Aggregate;
+  /** What its Schedules say now. */
+  readonly coverage: Coverage;
   /**
    * Names of the deployments that a Cluster with deletion policy Uninstall waits for while it is being deleted; absent
    * otherwise.
@@ -41,10 +45,11 @@ export function clusterStatus({
   namespace,
   summary,
   aggregate,
+  coverage,
   remaining,
   now,
 }: ClusterInputs): ClusterStatus {
-  const { namespace: _, ...before } = cluster.status ?? {};
+  const { namespace: _, scheduled: __, activeSchedule: ___, ...before } = cluster.status ?? {};
   if (namespace.kind === "taken") return takenStatus(cluster, before, namespace, now);
   const presence = presenceOf(cluster);
   const state = presence === "Connected" ? worstState(summary) : presence;
@@ -56,17 +61,13 @@ export function clusterStatus({
       before.conditions ?? [],
       [
         // Its namespace exists, which is all that the hub does for a Cluster itself.
-        {
-          type: "Processed",
-          status: "True",
-          message: remarkOnCluster(cluster),
-          observedGeneration,
-        },
+        { type: "Processed", ...processedState(cluster, coverage), observedGeneration },
         { type: "Ready", ...readyState(cluster, summary, remaining), observedGeneration },
       ],
       now,
     ),
     summary,
+    ...scheduledFields(coverage),
     resourceCounts: { ...aggregate.resources },
     readyHelmOps: aggregate.helmOps.ready,
     desiredReadyHelmOps: aggregate.helmOps.total,
@@ -78,11 +79,22 @@ export function clusterStatus({
 }
 
 export function isUrgentCluster(before: ClusterStatus | undefined, after: ClusterStatus): boolean {
-  if (before?.namespace !== after.namespace) return true;
+  if (before?.namespace !== after.namespace || isOtherSchedule(before, after)) return true;
   return isUrgentChange(
     findCondition(before?.conditions, "Ready"),
     findCondition(after.conditions, "Ready"),
   );
+}
+
+function processedState(cluster: Cluster, coverage: Coverage): ConditionState {
+  const schedule = scheduleRemark(coverage);
+  const message = [remarkOnCluster(cluster), schedule].filter((text) => text !== "").join("; ");
+  return { status: "True", reason: schedule === "" ? "" : scheduleInvalid, message };
+}
+
+function isOtherSchedule(before: ClusterStatus | undefined, after: ClusterStatus): boolean {
+  const { scheduled = false, activeSchedule = false } = after;
+  return isOtherCoverage(before, { isScheduled: scheduled, isActive: activeSchedule });
 }
 
 /** The status of a Cluster whose namespace would be another one's. */

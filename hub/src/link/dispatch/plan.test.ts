@@ -10,17 +10,24 @@ interface Fields {
   readonly id?: string;
   readonly paused?: boolean;
   readonly suspend?: boolean;
+  readonly offSchedule?: boolean;
   readonly deleting?: boolean;
   /** An agent has reported on it. */
   readonly reported?: boolean;
 }
 
 function desired(name: string, fields: Fields = {}): BundleDeployment {
-  const { uid = "u", id = "sha256:1", paused = false, suspend = false } = fields;
+  const {
+    uid = "u",
+    id = "sha256:1",
+    paused = false,
+    suspend = false,
+    offSchedule = false,
+  } = fields;
   const { deleting = false, reported = false } = fields;
   return {
     metadata: { name, uid, ...(deleting && { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
-    spec: { deploymentID: id, stagedDeploymentID: id, paused, suspend },
+    spec: { deploymentID: id, stagedDeploymentID: id, paused, suspend, offSchedule },
     ...(reported && { status: { agent: { epoch: 1, sequence: 1 } } }),
   };
 }
@@ -60,6 +67,13 @@ describe("the plan for an agent that connects has", () => {
       "a deployment without its content when only paused differs",
       [observed("a")],
       [desired("a", { paused: true })],
+      [deploy(false, { paused: true })],
+      [],
+    ],
+    [
+      "what was in flight when a window closed as paused, so that nothing is tried again",
+      [observed("a")],
+      [desired("a", { offSchedule: true })],
       [deploy(false, { paused: true })],
       [],
     ],
@@ -242,6 +256,7 @@ describe("a dispatch plan", () => {
       { id: "sha256:2" },
       { paused: true },
       { suspend: true },
+      { offSchedule: true },
       { deleting: true },
     ]) {
       assert.equal(affectsAgent(desired("a"), desired("a", change)), true);

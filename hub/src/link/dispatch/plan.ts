@@ -87,8 +87,8 @@ export function planDeployment(
 }
 
 /** The agent changes nothing. */
-function isHeld({ paused, suspend }: BundleDeployment["spec"]): boolean {
-  return paused === true || suspend === true;
+function isHeld({ paused, suspend, offSchedule }: BundleDeployment["spec"]): boolean {
+  return paused === true || suspend === true || offSchedule === true;
 }
 
 function requestIn(spec: BundleDeployment["spec"]): ReleaseRequest | undefined {

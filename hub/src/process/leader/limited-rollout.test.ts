@@ -247,7 +247,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-test("no history of a fleet exceeds its limit, whoever leads, and each ends with the newest revision everywhere", async () => {
+test("no history of a fleet exceeds its limit under any leader, and each ends with the newest revision everywhere", async () => {
   const strategy = { maxUnavailable: 2 };
   const histories = fc.array(step, { minLength: 8, maxLength: 20 });
   await fc.assert(

@@ -11,6 +11,8 @@ import {
   createClusterController,
   createClusterGroupPublisher,
   createClusterPublisher,
+  createScheduleController,
+  createSchedulePublisher,
 } from "../../fleet/index.ts";
 import { runFrontEnds } from "../../frontends/index.ts";
 import {
@@ -24,6 +26,7 @@ import {
   createAggregates,
   createChartAccess,
   createChartResolver,
+  createSchedules,
   isCountingChange,
   type SeriesRegistry,
   statusMetrics,
@@ -75,11 +78,17 @@ export function createControllers(deps: RunDeps): Controllers {
     return status === bundle.status || status === undefined ? bundle : { ...bundle, status };
   };
   const charts = createChartResolver({ ...deps, deployments: caches.deployments.store });
+  const schedules = createSchedules({
+    schedules: caches.schedules.store,
+    groups: caches.groups.store,
+  });
+  const scheduleStatuses = createSchedulePublisher(deps);
   // A HelmOp for a thousand clusters changes the status of each: these wait until its deployments are there.
   const deploymentWrites = createDeploymentWrites();
   const clusterStatuses = createClusterPublisher({
     ...deps,
     aggregates,
+    schedules,
     goesFirst: deploymentWrites,
   });
   const groupStatuses = createClusterGroupPublisher({ ...deps, aggregates });
@@ -116,12 +125,19 @@ export function createControllers(deps: RunDeps): Controllers {
         secrets: watchSecrets(objects, bundleAccess),
         charts,
         patterns,
+        schedules,
         ownerOf: (kind, key) => frontEnds.find((frontEnd) => frontEnd.kind === kind)?.ownerOf(key),
         onWritten: aggregates.recount,
         deploymentWrites,
         refresh: refreshBundle,
       }),
-      createClusterController({ ...deps, aggregates, statuses: clusterStatuses }),
+      createClusterController({ ...deps, aggregates, schedules, statuses: clusterStatuses }),
+      createScheduleController({
+        ...deps,
+        schedules,
+        statuses: scheduleStatuses,
+        clusterStatuses,
+      }),
       createTombstoneController(deps),
       createContentController(deps),
       ...(sources?.controllers ?? []),
@@ -167,7 +183,7 @@ export function createControllers(deps: RunDeps): Controllers {
       await Promise.all(
         [
           ...frontEnds,
-          ...[bundleStatuses, clusterStatuses, groupStatuses],
+          ...[bundleStatuses, clusterStatuses, groupStatuses, scheduleStatuses],
           ...(sources?.publishers ?? []),
         ].map((publisher) => publisher.flush()),
       );

@@ -34,6 +34,7 @@ import {
   isFetchFailureChange,
   mayHold,
   type PinSigner,
+  type Schedules,
   signatureOf,
 } from "../../rules/index.ts";
 import { clusterWatch } from "./cluster-watch.ts";
@@ -48,6 +49,7 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   /** The Secrets that Bundles without a HelmOp refer to. */
   readonly secrets: Watch;
   readonly charts: ChartResolver;
+  readonly schedules: Pick<Schedules, "coverageOf">;
   readonly contents: Pick<ContentStore, "ensure">;
   readonly patterns: Patterns;
   /** How a content is packed; by default as agents expect it. */
@@ -103,7 +105,7 @@ export function bundleWatches(
   }: Pick<BundleControllerDeps, "caches" | "statuses" | "secrets" | "clock">,
   enqueueAfter: (key: ObjectKey, delayMs: number) => void,
 ): readonly Watch[] {
-  const { helmOps, bundles, deployments, clusters, groups, policies } = caches;
+  const { helmOps, bundles, deployments, clusters, groups, policies, schedules } = caches;
   const coalesced = coalesce(enqueueAfter, clusters.store, clock);
 
   function bundlesOfNamespace({ key }: Pick<Change<Bundle>, "key">): readonly ObjectKey[] {
@@ -148,11 +150,14 @@ export function bundleWatches(
     watch(helmOps, { predicate: isExistenceChange, toKeys: ownKey, replay: false }),
     watch(policies, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
     watch(groups, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
+    // Its windows open and close by themselves: each reconcile says when the next one is.
+    watch(schedules, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
     through(clusterWatch({ caches, statuses }), coalesced),
     through(
       watch(deployments, {
         predicate: (change) =>
-          change.before !== undefined && (isSpecChange(change) || isSignatureChange(change)),
+          change.before !== undefined &&
+          (isSpecChange(change) || isSignatureChange(change) || isAppliedOffSchedule(change)),
         toKeys: bundleOf,
         replay: false,
       }),
@@ -193,6 +198,15 @@ function isProgressChange({ before, after }: Change<BundleDeployment>): boolean 
 /** Predicate: an agent connected, or is not connected any more. */
 function isConnectionChange({ before, after }: Change<Cluster>): boolean {
   return before !== undefined && after !== undefined && presenceOf(before) !== presenceOf(after);
+}
+
+/** Predicate: what was in flight when a window closed has been applied, so it is not held any more. */
+function isAppliedOffSchedule({ before, after }: Change<BundleDeployment>): boolean {
+  return (
+    after?.spec.offSchedule === true &&
+    before?.status?.appliedDeploymentID !== after.status?.appliedDeploymentID &&
+    after.status?.appliedDeploymentID === after.spec.deploymentID
+  );
 }
 
 /** Predicate: somebody has removed the signature of a deployment, or written another one. */

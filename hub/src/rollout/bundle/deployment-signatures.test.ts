@@ -15,7 +15,10 @@ describe("the signatures of deployments", () => {
   const signer = createDeploymentSigner(createPinSigner(Buffer.from("key")));
   const paris = placed(aCluster("paris"), digestA, ["Secret/a"]);
   const plan = (existing: readonly BundleDeployment[], of = bundle, placement = paris) =>
-    planDeployments(of, planRollout(of, [placement]), existing, signer);
+    planDeployments(of, planRollout(of, [placement], { isOffSchedule: () => false }), existing, {
+      signer,
+      isOffSchedule: () => false,
+    });
 
   function created(): BundleDeployment {
     const [fresh] = plan([]).create;

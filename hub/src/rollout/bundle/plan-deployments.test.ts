@@ -6,6 +6,7 @@ import {
   fleetClusterNamespaceName,
 } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
+import type { DeploymentSigner } from "../../rules/content/deployment-signature.ts";
 import {
   aBundle,
   aCluster,
@@ -20,15 +21,20 @@ import { planRollout } from "./plan-rollout.ts";
 import { placed } from "./testing/index.ts";
 
 const bundle = aBundle();
-/** Signatures have tests of their own. */
+/** Signatures have tests of their own, and so have windows. */
 function planDeployments(
   ...[of, placements, existing]: [Bundle, readonly Placement[], readonly BundleDeployment[]]
 ): DeploymentPlan {
-  return planSigned(of, planRollout(of, placements), existing, {
-    ...{ isSigned: () => true, isSignedFor: () => true },
-    signed: (each) => each,
+  return planSigned(of, planRollout(of, placements, { isOffSchedule: () => false }), existing, {
+    signer: trusting,
+    isOffSchedule: () => false,
   });
 }
+
+const trusting: DeploymentSigner = {
+  ...{ isSigned: () => true, isSignedFor: () => true },
+  signed: (each) => each,
+};
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 
@@ -63,7 +69,7 @@ describe("the deployments of a Bundle", () => {
       [],
     );
 
-    assert.deepEqual(others, { replace: [], remove: [], waiting: 0 });
+    assert.deepEqual(others, { replace: [], remove: [], offSchedule: [], waiting: 0 });
     assert.deepEqual(create, [
       {
         apiVersion: "fleet.cattle.io/v1alpha1",
@@ -100,6 +106,7 @@ describe("the deployments of a Bundle", () => {
       create: [],
       replace: [],
       remove: [created],
+      offSchedule: [],
       waiting: 1,
     });
   });
@@ -107,7 +114,7 @@ describe("the deployments of a Bundle", () => {
   test("are not written when they are up to date", () => {
     const plan = planDeployments(bundle, [placed(aCluster("paris"))], [settled("paris")]);
 
-    assert.deepEqual(plan, { create: [], replace: [], remove: [], waiting: 0 });
+    assert.deepEqual(plan, { create: [], replace: [], remove: [], offSchedule: [], waiting: 0 });
   });
 
   test("get a new content and keep all other fields", () => {
@@ -186,6 +193,7 @@ describe("the deployments of a Bundle", () => {
       create: [],
       replace: [],
       remove: [],
+      offSchedule: [],
       waiting: 1,
     });
   });
@@ -218,14 +226,14 @@ describe("the deployments of a Bundle", () => {
     const owner = { ...placed(aCluster(other)), namespace: fleetName };
 
     assert.deepEqual(planDeployments(bundle, [restored, owner], [others]), {
-      ...{ create: [], replace: [], remove: [], waiting: 0 },
+      ...{ create: [], replace: [], remove: [], offSchedule: [], waiting: 0 },
     });
   });
 
   test("are not created before the cluster has a namespace", () => {
     const plan = planDeployments(bundle, [placed(aCluster("paris", { status: {} }))], []);
 
-    assert.deepEqual(plan, { create: [], replace: [], remove: [], waiting: 0 });
+    assert.deepEqual(plan, { create: [], replace: [], remove: [], offSchedule: [], waiting: 0 });
   });
 
   test("stay in a cluster that lost its status, as after a restore", () => {
@@ -235,7 +243,7 @@ describe("the deployments of a Bundle", () => {
       [settled("paris")],
     );
 
-    assert.deepEqual(plan, { create: [], replace: [], remove: [], waiting: 0 });
+    assert.deepEqual(plan, { create: [], replace: [], remove: [], offSchedule: [], waiting: 0 });
   });
 });
 

@@ -10,16 +10,20 @@ import {
   requestTokens,
   tokensOf,
 } from "@flotilla/shared/api/names";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { addUsed, formatUsed, parseUsed } from "@flotilla/shared/referenced";
-import { isForCluster } from "../../base/index.ts";
+import { clusterKeyOf, isForCluster } from "../../base/index.ts";
 import { bundleLabels, type DeploymentSigner, isLimitReason } from "../../rules/index.ts";
 import { deploymentsByNamespace, existingFor } from "./existing-deployment.ts";
+import type { Placement } from "./place.ts";
 import type { RolloutStep } from "./plan-rollout.ts";
 
 export interface DeploymentPlan {
   readonly create: readonly BundleDeployment[];
   readonly replace: readonly BundleDeployment[];
   readonly remove: readonly BundleDeployment[];
+  /** The clusters that something waits for until a window of theirs opens: a content, a retry or a removal. */
+  readonly offSchedule: readonly ObjectKey[];
   /** Names that wait until an earlier deployment of the same name is deleted. */
   readonly waiting: number;
 }
@@ -27,24 +31,33 @@ export interface DeploymentPlan {
 type Labels = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
+export interface DeploymentPlanOptions {
+  readonly signer: DeploymentSigner;
+  /** Whether the cluster of a deployment has Schedules and none of them is active. */
+  readonly isOffSchedule: (deployment: BundleDeployment) => boolean;
+}
+
 /** `existing`: every BundleDeployment that was made for this Bundle, also those that are being deleted. */
 export function planDeployments(
   bundle: Bundle,
   rollout: readonly RolloutStep[],
   existing: readonly BundleDeployment[],
-  signer: DeploymentSigner,
+  { signer, isOffSchedule }: DeploymentPlanOptions,
 ): DeploymentPlan {
   const byNamespace = deploymentsByNamespace(existing);
   const common = bundleLabels(bundle);
   const create: BundleDeployment[] = [];
   const replace: BundleDeployment[] = [];
   const outlived: BundleDeployment[] = [];
+  const offSchedule: ObjectKey[] = [];
   let waiting = 0;
 
   for (const step of rollout) {
     const { placement } = step;
     const current = existingFor(placement, byNamespace);
     byNamespace.delete(current?.metadata.namespace);
+    if (step.hold === "offSchedule" && isBehind(current, placement))
+      offSchedule.push(keyOf(placement.cluster));
     if (current === undefined) {
       // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
       if (placement.cluster.status?.namespace !== undefined && !isLimitReason(step.hold))
@@ -59,11 +72,22 @@ export function planDeployments(
     }
   }
   // Clusters that a suspended Bundle does not target any more keep what is deployed until it is resumed.
-  const untargeted = bundle.spec.suspend === true ? [] : [...byNamespace.values()];
-  const remove = [...outlived, ...untargeted].filter(
-    (deployment) => deployment.metadata.deletionTimestamp === undefined,
+  const untargeted = (bundle.spec.suspend === true ? [] : [...byNamespace.values()]).filter(
+    isPresent,
   );
-  return { create, replace, remove, waiting };
+  const remove = untargeted.filter((each) => !isOffSchedule(each));
+  const deferred = untargeted.filter((each) => !remove.includes(each));
+  return {
+    create,
+    replace,
+    remove: [...outlived, ...remove],
+    offSchedule: [...offSchedule, ...deferred.map(clusterKeyOf)],
+    waiting,
+  };
+}
+
+function isPresent({ metadata }: BundleDeployment): boolean {
+  return metadata.deletionTimestamp === undefined;
 }
 
 function newDeployment(bundle: Bundle, step: RolloutStep, common: Labels): BundleDeployment {
@@ -89,7 +113,7 @@ function updated(
 ): BundleDeployment {
   const { placement } = step;
   const labels = labelsFor(common, placement.cluster);
-  const spec = specFor(bundle, step, current.spec);
+  const spec = specFor(bundle, step, current);
   const { uid } = bundle.metadata;
   const isSigned = signer.isSignedFor(current, uid);
   // The content of a paused deployment is what the current one says, which counts only with a signature.
@@ -108,8 +132,9 @@ function updated(
 function specFor(
   bundle: Bundle,
   { placement, hold }: RolloutStep,
-  current?: BundleDeployment["spec"],
+  existing?: BundleDeployment,
 ): BundleDeployment["spec"] {
+  const current = existing?.spec;
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
   const isKept = hold === "unassigned" && current !== undefined;
   const staged = isKept ? current.stagedDeploymentID : placement.deploymentId;
@@ -124,8 +149,39 @@ function specFor(
     stagedDeploymentID: staged,
     ...(paused && { paused: true }),
     ...(placement.isSuspended && { suspend: true }),
-    ...requestIn(bundle),
+    ...(hold === "offSchedule" && isInFlight(existing) && { offSchedule: true }),
+    ...permittedRequest(requestIn(bundle), hold, current),
     ...(referencedObjects.length > 0 && { referencedObjects }),
+  };
+}
+
+function isBehind(deployment: BundleDeployment | undefined, placement: Placement): boolean {
+  return deployment?.spec.deploymentID !== placement.deploymentId || isInFlight(deployment);
+}
+
+/** Its content was promoted and has not been applied: what Helm is doing ends by itself, and nothing is tried again. */
+function isInFlight(deployment: BundleDeployment | undefined): boolean {
+  const promoted = deployment?.spec.deploymentID ?? "";
+  return promoted !== "" && deployment?.status?.appliedDeploymentID !== promoted;
+}
+
+type RequestFields = Partial<
+  Pick<BundleDeployment["spec"], "requestedAt" | "forceAt" | "resetAt" | "correctDriftAt">
+>;
+
+/** Off schedule Helm does not upgrade on request either; the request is sent when a window opens. */
+function permittedRequest(
+  request: RequestFields,
+  hold: RolloutStep["hold"],
+  current: RequestFields = {},
+): RequestFields {
+  if (hold !== "offSchedule" || request.forceAt === undefined) return request;
+  const { requestedAt, forceAt, resetAt, correctDriftAt } = current;
+  return {
+    ...(requestedAt !== undefined && { requestedAt }),
+    ...(forceAt !== undefined && { forceAt }),
+    ...(resetAt !== undefined && { resetAt }),
+    ...(correctDriftAt !== undefined && { correctDriftAt }),
   };
 }
 
@@ -149,7 +205,7 @@ export function heldDeployment(
 }
 
 /** The last request of a user; what else is requested only as part of it. */
-function requestIn({ metadata }: Bundle): Partial<BundleDeployment["spec"]> {
+function requestIn({ metadata }: Bundle): RequestFields {
   const { requestedAt, forceAt, resetAt, correctDriftAt } = requestTokens(metadata);
   const request = requestOf({
     requestedAt: printable(requestedAt),

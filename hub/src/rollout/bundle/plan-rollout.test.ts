@@ -23,5 +23,21 @@ test.each([
     "suspended",
   ],
 ] as const)("a rollout %s", (_, bundle, placement, hold) => {
-  assert.deepEqual(planRollout(bundle, [placement]), [{ placement, hold }]);
+  assert.deepEqual(planRollout(bundle, [placement], { isOffSchedule: () => false }), [
+    { placement, hold },
+  ]);
+});
+
+test.each([
+  ["a cluster outside of its windows", aBundle(), aCluster("paris"), "offSchedule"],
+  ["a paused one as paused, which no window ends", aBundle(), paused, "clusterPaused"],
+] as const)("a rollout holds %s", (_, bundle, cluster, hold) => {
+  const steps = planRollout(bundle, [placed(cluster), placed(aCluster("rome"))], {
+    isOffSchedule: (each) => each === cluster,
+  });
+
+  assert.deepEqual(
+    steps.map((step) => step.hold),
+    [hold, undefined],
+  );
 });

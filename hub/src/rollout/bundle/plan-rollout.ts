@@ -1,5 +1,5 @@
 /** Which deployments of a Bundle get its content now, and why what is deployed stays in the others. Pure. */
-import type { Bundle } from "@flotilla/shared/api";
+import type { Bundle, Cluster } from "@flotilla/shared/api";
 import type { HoldReason } from "../../rules/index.ts";
 import type { Placement } from "./place.ts";
 import { pauseOf, type RolloutLimits } from "./rollout-limits.ts";
@@ -10,14 +10,26 @@ export interface RolloutStep {
   readonly hold: HoldReason | undefined;
 }
 
-/** A step for each placement, in their order. `limits`: what the rollout strategy lets through; absent: everything. */
+/**
+ * A step for each placement, in their order. `limits`: what the rollout strategy lets through; absent: everything. `isOffSchedule`:
+ * the cluster has Schedules, and none of them is active; the limits know it.
+ */
 export function planRollout(
   bundle: Bundle,
   placements: readonly Placement[],
-  limits?: Pick<RolloutLimits, "holds">,
+  {
+    limits,
+    isOffSchedule,
+  }: {
+    readonly limits?: Pick<RolloutLimits, "holds"> | undefined;
+    readonly isOffSchedule: (cluster: Cluster) => boolean;
+  },
 ): readonly RolloutStep[] {
   return placements.map((placement) => ({
     placement,
-    hold: limits === undefined ? pauseOf(bundle, placement) : limits.holds.get(placement),
+    hold:
+      limits === undefined
+        ? pauseOf(bundle, placement, isOffSchedule)
+        : limits.holds.get(placement),
   }));
 }

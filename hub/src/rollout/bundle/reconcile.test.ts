@@ -9,6 +9,7 @@ import {
   type Cluster,
   type ClusterGroup,
   clusters,
+  type Schedule,
 } from "@flotilla/shared/api";
 import {
   bundleFinalizer,
@@ -29,6 +30,7 @@ import { createDeploymentSigner } from "../../rules/content/deployment-signature
 import { notAccepted } from "../../rules/frontend/accepted.ts";
 import { bundleOf } from "../../rules/frontend/planned-bundle.ts";
 import { createPinSigner } from "../../rules/resolve/pin-signature.ts";
+import { createSchedules } from "../../rules/schedule/schedules.ts";
 import {
   aBundle,
   aCluster,
@@ -81,6 +83,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
     contents: { ensure: () => Promise.resolve() },
     packer: createContentPacker(),
     deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),
+    schedules: createSchedules({ ...stores, schedules: createStore<Schedule>() }),
     prepare,
     access: { forget: () => undefined },
     statuses: {

@@ -29,6 +29,7 @@ import {
   recordViolation,
   requeueAt,
   rolloutFields,
+  type Schedules,
 } from "../../rules/index.ts";
 import {
   type Decision,
@@ -41,6 +42,7 @@ import {
 } from "./decided-status.ts";
 import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-writer.ts";
 import { withoutDeprecatedLabel } from "./deprecated-label.ts";
+import { offScheduleAt } from "./off-schedule.ts";
 import { type ContentPacker, matchTargets } from "./place.ts";
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
 import { planRollout } from "./plan-rollout.ts";
@@ -52,6 +54,7 @@ export interface BundleDeps extends DeploymentWriterDeps {
   readonly contents: Pick<ContentStore, "ensure">;
   readonly packer: ContentPacker;
   readonly deploymentSigner: DeploymentSigner;
+  readonly schedules: Pick<Schedules, "coverageOf">;
   readonly bundles: Store<Bundle>;
   readonly prepare: PrepareBundle;
   readonly access: Pick<ChartAccess, "forget">;
@@ -70,6 +73,10 @@ interface Applied extends Omit<Deployed, "version"> {
   readonly missing: readonly string[];
   /** What the rollout strategy leaves out, as sentences. */
   readonly ofRollout: readonly string[];
+  /** The clusters that wait for a window, as a sentence, or "". */
+  readonly offSchedule: string;
+  /** When a window of a cluster opens or closes. */
+  readonly windowChangesAtMs: number | undefined;
 }
 
 /** Contents without a digest that a status lists. */
@@ -138,21 +145,21 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       case "deployable": {
         const { spec, remarks, resolution, nextAtMs } = prepared;
         if ((await addFinalizer(finalizer(context.signal), bundle)) === undefined) return done();
-        const { isOvertaken, missing, ofRollout, ...deployed } = await deploy(
-          { ...bundle, spec },
-          context.signal,
-        );
+        const { isOvertaken, missing, ofRollout, offSchedule, windowChangesAtMs, ...deployed } =
+          await deploy({ ...bundle, spec }, context.signal);
         publish(bundle, {
           accepted: {
             status: "True",
             reason: missing.length > 0 ? targetsMissing : "",
-            message: [...missing, ...ofRollout, ...remarks].join("; "),
+            message: [...missing, ...ofRollout, ...remarks, offSchedule]
+              .filter((text) => text !== "")
+              .join("; "),
           },
           resolution,
           deployed: { ...deployed, version: spec.helm?.version ?? "" },
         });
         if (isOvertaken) return requeueAfter(0, "a deployment existed already");
-        return requeueAt(nextAtMs, deps.clock.now());
+        return requeueAt(earlier(nextAtMs, windowChangesAtMs), deps.clock.now());
       }
     }
   }
@@ -168,9 +175,21 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       deps.packer,
     );
     await Promise.all(contents.map((content) => deps.contents.ensure(content)));
-    const { existing, limits } = await currentLimits({ bundle, placements, groups }, signal);
-    const rollout = planRollout(bundle, placements, limits);
-    const plan = planDeployments(bundle, rollout, existing, deps.deploymentSigner);
+    const windows = offScheduleAt(deps.schedules, deps.clock.now());
+    await windows.lookUp(placements.map(({ cluster }) => cluster));
+    const { isOff: isOffSchedule } = windows;
+    const { existing, limits } = await currentLimits(
+      { bundle, placements, groups, isOffSchedule },
+      signal,
+    );
+    const rollout = planRollout(bundle, placements, { limits, isOffSchedule });
+    const plan = planDeployments(bundle, rollout, existing, {
+      signer: deps.deploymentSigner,
+      isOffSchedule(deployment) {
+        const cluster = deps.clusters.get(clusterKeyOf(deployment));
+        return cluster !== undefined && isOffSchedule(cluster);
+      },
+    });
     const isOvertaken = await deployments.write(plan, signal);
     const unchecked = contents.flatMap((content) =>
       content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
@@ -179,6 +198,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       isOvertaken,
       missing,
       ofRollout: limits?.remarks ?? [],
+      offSchedule: windows.remark(plan.offSchedule),
+      windowChangesAtMs: windows.changesAtMs(),
       targets: placements.length,
       rollout: limits && rolloutFields(limits.plan),
       uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
@@ -203,7 +224,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       const isPaused = deps.clusters.get(clusterKeyOf(deployment))?.spec.paused === true;
       return heldDeployment(bundle, deployment, isPaused) ?? [];
     });
-    await deployments.write({ create: [], replace, remove: [], waiting: 0 }, signal);
+    const plan = { create: [], replace, remove: [], offSchedule: [], waiting: 0 };
+    await deployments.write(plan, signal);
   }
 
   function publishRetrying({ metadata }: Bundle, remarks: readonly string[]): void {
@@ -254,6 +276,10 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     await deployments.deleteAll(bundle, signal);
     await removeFinalizer(finalizer(signal), bundle);
   }
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 function isAcceptedNow({ metadata }: Bundle, status: BundleStatus | undefined): boolean {

@@ -41,12 +41,13 @@ async function holdsWith(
   existing: readonly BundleDeployment[] = names.map(ready),
 ) {
   const bundle = aBundle({ rolloutStrategy });
+  const isOffSchedule = () => false;
   const placements = clusters.map((each) => placed(each, digestB));
-  const limits = await rolloutLimits({ bundle, placements, existing, groups: [] });
-  const steps = planRollout(bundle, placements, limits);
+  const limits = await rolloutLimits({ bundle, placements, existing, groups: [], isOffSchedule });
+  const steps = planRollout(bundle, placements, { limits, isOffSchedule });
   return {
     limits,
-    plan: planDeployments(bundle, steps, existing, signer),
+    plan: planDeployments(bundle, steps, existing, { signer, isOffSchedule: () => false }),
     holds: Object.fromEntries(
       steps.map(({ placement, hold }) => [placement.cluster.metadata.name, hold]),
     ),

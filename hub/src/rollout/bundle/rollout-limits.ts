@@ -1,5 +1,5 @@
 /** What the rollout strategy of a Bundle lets through now, from its placements and what is deployed. It only reads. */
-import type { Bundle, BundleDeployment, ClusterGroup } from "@flotilla/shared/api";
+import type { Bundle, BundleDeployment, Cluster, ClusterGroup } from "@flotilla/shared/api";
 import { createTimeSlices, type TimeSlices } from "@flotilla/shared/concurrency";
 import { presenceOf } from "../../base/index.ts";
 import {
@@ -32,11 +32,13 @@ export interface LimitedRollout {
   /** Every BundleDeployment that was made for the Bundle. */
   readonly existing: readonly BundleDeployment[];
   readonly groups: readonly ClusterGroup[];
+  /** Whether the cluster has Schedules, and none of them is active. */
+  readonly isOffSchedule: (cluster: Cluster) => boolean;
 }
 
 /** Undefined: its strategy lets everything through, or there is none. With pauses: clusters times groups may be many. */
 export async function rolloutLimits(
-  { bundle, placements, existing, groups }: LimitedRollout,
+  { bundle, placements, existing, groups, isOffSchedule }: LimitedRollout,
   slices: TimeSlices = createTimeSlices(),
 ): Promise<RolloutLimits | undefined> {
   const { rolloutStrategy: strategy } = bundle.spec;
@@ -50,7 +52,7 @@ export async function rolloutLimits(
   const members = sorted.map((placement) => ({
     content: placement.deploymentId,
     deployment: toRolloutDeployment(existingFor(placement, byNamespace), placement),
-    pause: pauseOf(bundle, placement),
+    pause: pauseOf(bundle, placement, isOffSchedule),
     isOffline: isOutOfReach(placement),
   }));
   const plan = planPartitions(strategy, members, partitioned);
@@ -67,10 +69,12 @@ export async function rolloutLimits(
 export function pauseOf(
   { spec }: Bundle,
   { isSuspended, cluster }: Placement,
+  isOffSchedule: (cluster: Cluster) => boolean,
 ): PauseReason | undefined {
   if (isSuspended) return "suspended";
   if (spec.paused === true) return "paused";
-  return cluster.spec.paused === true ? "clusterPaused" : undefined;
+  if (cluster.spec.paused === true) return "clusterPaused";
+  return isOffSchedule(cluster) ? "offSchedule" : undefined;
 }
 
 function byName({ cluster: { metadata: a } }: Placement, { cluster: { metadata: b } }: Placement) {

@@ -9,6 +9,7 @@ import {
   type Cluster,
   type ClusterGroup,
   clusters,
+  type Schedule,
 } from "@flotilla/shared/api";
 import { createSemaphore } from "@flotilla/shared/concurrency";
 import { createStore } from "@flotilla/shared/kube/cache";
@@ -18,6 +19,7 @@ import { test } from "vitest";
 import { createDeploymentSigner } from "../../rules/content/deployment-signature.ts";
 import { bundleOf } from "../../rules/frontend/planned-bundle.ts";
 import { createPinSigner } from "../../rules/resolve/pin-signature.ts";
+import { createSchedules } from "../../rules/schedule/schedules.ts";
 import { aCluster, aRelease, httpPin, workspace } from "../../testing/index.ts";
 import { createContentPacker } from "./place.ts";
 import { bundleReconciler } from "./reconcile.ts";
@@ -65,6 +67,10 @@ function setUp() {
       deployments,
       clusters: clusterStore,
       groups: createStore<ClusterGroup>(),
+      schedules: createSchedules({
+        schedules: createStore<Schedule>(),
+        groups: createStore<ClusterGroup>(),
+      }),
       contents: { ensure: () => Promise.resolve() },
       packer: createContentPacker(),
       deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),

@@ -1,7 +1,7 @@
 /** Why a deployment keeps what it has. Pure. */
 
 /** Reasons that people decide, most lasting first: nothing reaches a suspended one, and a paused one still gets what is staged. */
-export type PauseReason = "suspended" | "paused" | "clusterPaused";
+export type PauseReason = "suspended" | "paused" | "clusterPaused" | "offSchedule";
 
 /** Reasons of a rollout strategy. A cluster that has no deployment yet gets none while one of these holds it. */
 export type LimitReason =
@@ -24,6 +24,7 @@ export function isLimitReason(hold: HoldReason | undefined): hold is LimitReason
     case "suspended":
     case "paused":
     case "clusterPaused":
+    case "offSchedule":
       return false;
     case "unassigned":
     case "offline":
