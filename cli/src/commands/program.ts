@@ -9,6 +9,7 @@ import { changeCommands } from "./change-commands.ts";
 import { dirOption, parseClusterCount, parseTimeout, withHubOptions } from "./options.ts";
 import type { TargetOptions } from "./reconcile.ts";
 import { requestCommands } from "./request-commands.ts";
+import { scheduleCommand } from "./schedule-commands.ts";
 import { simulateCommand } from "./simulate-command.ts";
 
 /** Every subcommand of `flotilla`. */
@@ -27,6 +28,7 @@ export function createProgram(config: CliConfig): Command {
     ...changeCommands(config),
     ...requestCommands(config),
     clusterCommand(config),
+    scheduleCommand(config),
     rotateAuthorityCommand(config),
     uninstallCommand(config),
     simulateCommand(config),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { allCrds } from "@flotilla/shared/api/crd";
 import { fluxCrds } from "@flotilla/shared/flux/crd";
 import { expect, test } from "vitest";
-import { appTargets, clusterKinds, parseTarget, reconciledKinds } from "./target.ts";
+import { appTargets, clusterKinds, parseTarget, reconciledKinds, scheduleKinds } from "./target.ts";
 
 const targets = [
   ["web", "HelmOp web"],
@@ -57,6 +57,6 @@ test("kinds have the short names of their CRDs", () => {
       names.shortNames ?? [],
     ]),
   );
-  for (const { resource, shortNames } of [...reconciledKinds, ...clusterKinds])
+  for (const { resource, shortNames } of [...reconciledKinds, ...clusterKinds, ...scheduleKinds])
     assert.deepEqual(short.get(`${resource.plural}.${resource.group}`), shortNames, resource.kind);
 });

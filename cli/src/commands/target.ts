@@ -1,5 +1,5 @@
 /** The object that a command is for, in each form that kubectl takes and prints. */
-import { clusters } from "@flotilla/shared/api";
+import { clusters, schedules } from "@flotilla/shared/api";
 import { type AppDefinition, appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import { AppError } from "@flotilla/shared/errors";
 import {
@@ -37,6 +37,8 @@ export const reconciledKinds: readonly TargetKind[] = [
 ];
 
 export const clusterKinds: readonly TargetKind[] = [{ resource: clusters, shortNames: none }];
+
+export const scheduleKinds: readonly TargetKind[] = [{ resource: schedules, shortNames: none }];
 
 /**
  * `KIND NAME`, `KIND/NAME`, what `kubectl get --output name` prints (`KIND.GROUP/NAME`), and `NAME` for the first of the kinds; a

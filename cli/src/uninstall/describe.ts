@@ -17,6 +17,7 @@ export function describeFleetObjects(fleet: FleetObjects): string | undefined {
     ["ClusterRegistrationToken", fleet.tokens],
     ["ClusterGroup", fleet.groups],
     ["Policy", fleet.policies],
+    ["Schedule", fleet.schedules],
     ["Receiver", fleet.receivers],
   ] as const;
   const parts = counts.flatMap(([kind, { length }]) =>

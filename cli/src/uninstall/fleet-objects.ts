@@ -7,6 +7,7 @@ import {
   clusterRegistrationTokens,
   clusters,
   policies,
+  schedules,
 } from "@flotilla/shared/api";
 import { type AppKind, appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import {
@@ -44,6 +45,7 @@ export interface FleetObjects {
   readonly tokens: readonly KubeObject[];
   readonly groups: readonly KubeObject[];
   readonly policies: readonly KubeObject[];
+  readonly schedules: readonly KubeObject[];
   /** None while a Lease of Flux's controllers exists: they are Flux's then, as the sources. */
   readonly receivers: readonly KubeObject[];
   /** Those that still have the finalizer that Flux's controllers set, by kind. */
@@ -97,6 +99,7 @@ export async function readFleetObjects(rest: KubeRest, signal: AbortSignal): Pro
     tokens: await all(clusterRegistrationTokens),
     groups: await all(clusterGroups),
     policies: await all(policies),
+    schedules: await all(schedules),
     receivers: await ofHub(receivers),
     heldSources,
     ...(fluxLease !== undefined && { fluxLease }),

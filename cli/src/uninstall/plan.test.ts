@@ -52,6 +52,7 @@ const empty: FleetObjects = {
   tokens: [],
   groups: [],
   policies: [],
+  schedules: [],
   receivers: [],
   heldSources: [],
 };
@@ -66,6 +67,7 @@ const full: FleetObjects = {
   tokens: [named("join")],
   groups: [named("all")],
   policies: [named("default")],
+  schedules: [named("nights")],
   receivers: [],
   heldSources: [],
 };
@@ -138,7 +140,7 @@ describe("a fleet is emptied", () => {
       { removals: ["delete Cluster paris"], waitingFor: ["Cluster"] },
     ],
     [
-      "of namespaces, groups and Policies at last",
+      "of namespaces, groups, Policies and Schedules at last",
       { ...full, tokens: [], apps: none, deployments: [], clusters: [] },
       false,
       {
@@ -146,8 +148,9 @@ describe("a fleet is emptied", () => {
           "delete Namespace cluster-paris",
           "delete ClusterGroup all",
           "delete Policy default",
+          "delete Schedule nights",
         ],
-        waitingFor: ["Namespace", "ClusterGroup", "Policy"],
+        waitingFor: ["Namespace", "ClusterGroup", "Policy", "Schedule"],
       },
     ],
     [

@@ -14,6 +14,7 @@ import {
   clusters,
   isManagedElsewhere,
   policies,
+  schedules,
 } from "@flotilla/shared/api";
 import { type AppKind, appDefinition, appKinds, frontEndKinds } from "@flotilla/shared/api/apps";
 import {
@@ -21,6 +22,7 @@ import {
   clusterFinalizer,
   clusterLabel,
   clusterNamespaceLabel,
+  fleetScheduleFinalizer,
   fluxFinalizer,
 } from "@flotilla/shared/api/names";
 import { receivers } from "@flotilla/shared/flux";
@@ -112,6 +114,7 @@ function remaining(fleet: FleetObjects): readonly Group[] {
     [namespaces, fleet.namespaces],
     [clusterGroups, fleet.groups],
     [policies, fleet.policies],
+    [schedules, fleet.schedules, fleetScheduleFinalizer],
     [receivers, fleet.receivers, fluxFinalizer],
     // No hub and no controller of Flux would remove it when they are deleted.
     ...fleet.heldSources.map(
@@ -151,6 +154,7 @@ export function releasePatch({ resource, object }: Removal): unknown {
     ...appKinds.map((kind) => appDefinition(kind).finalizer),
     bundleDeploymentFinalizer,
     clusterFinalizer,
+    fleetScheduleFinalizer,
     fluxFinalizer,
   ];
   return {

@@ -25,6 +25,8 @@ describe("when no fleet runs", () => {
       ["kubectl", "get", "pods"],
       ["charts", "publish", "."],
       ["reconcile", "helmop", "web"],
+      ["schedule", "next"],
+      ["schedule", "check", "nights"],
       ["rotate-authority"],
     ]) {
       const { code, stdout, stderr } = await flotilla.run(...args);
@@ -36,6 +38,19 @@ describe("when no fleet runs", () => {
         /^flotilla: no fleet is running in \S+; start one with `flotilla up`\n$/,
       );
     }
+  });
+
+  test("expressions of schedules are checked, and what is wrong with one ends with 1", async () => {
+    const right = await flotilla.run("schedule", "check", "0 0 0 1 1 ? 2999", "--duration", "1h");
+    assert.equal(right.code, 0, right.stderr);
+    assert.match(
+      right.stdout,
+      /^2999-01-01T00:00:00\+00:00 +2999-01-01T00:00:00Z +2999-01-01T01:/m,
+    );
+
+    const wrong = await flotilla.run("schedule", "check", "0 0 25 * * ?");
+    assert.equal(wrong.code, 1);
+    assert.equal(wrong.stderr, "flotilla: the hour 25 is not between 0 and 23\n");
   });
 
   test("down does nothing", async () => {
