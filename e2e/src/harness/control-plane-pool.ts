@@ -17,9 +17,18 @@ import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { renice } from "@flotilla/shared/process";
 import { type EtcdSnapshot, takeEtcdSnapshot } from "./etcd-snapshot.ts";
 
-/** `bare`: an API server without anything; `hub`: one with the product's CRDs; `cluster`: one whose workloads run. */
-export const planeKinds = ["bare", "hub", "cluster"] as const;
+export const planeKinds = ["bare", "hub", "cluster", "local"] as const;
 export type PlaneKind = (typeof planeKinds)[number];
+
+/** What each kind has besides an API server. `local` is for a hub whose own cluster is enrolled. */
+const contents: Readonly<
+  Record<PlaneKind, { readonly crds: boolean; readonly workloads: boolean }>
+> = {
+  bare: { crds: false, workloads: false },
+  hub: { crds: true, workloads: false },
+  cluster: { crds: false, workloads: true },
+  local: { crds: true, workloads: true },
+};
 
 export interface PooledPlane {
   readonly plane: ControlPlane;
@@ -56,18 +65,19 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
 
   async function start(kind: PlaneKind): Promise<Entry> {
     count += 1;
+    const { crds, workloads } = contents[kind];
     const name = `${kind}-${count}`;
     const plane = await startControlPlane({
       name,
       dir: join(dir, name),
       binaries,
-      workloads: kind === "cluster",
+      workloads,
       shortLived: true,
       reaper,
     });
     for (const { identity } of plane.processes) renice(identity.pid, planeNice);
     try {
-      if (kind === "hub") {
+      if (crds) {
         const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
         try {
           await installCrds(rest);

@@ -22,6 +22,7 @@ import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { assertRightsSuffice, type RightsOptions, withChartRights } from "./chart-rights.ts";
 import { type ClusterClient, connectCluster } from "./cluster-client.ts";
+import type { PlaneKind } from "./control-plane-pool.ts";
 import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
 import { hangMs } from "./hang.ts";
 import type { HubPorts } from "./hub-program.ts";
@@ -123,6 +124,8 @@ interface OwnedCluster extends TestCluster {
 /** The name of the hub's own cluster. */
 const localCluster = "local";
 
+type FleetPlaneKind = Exclude<PlaneKind, "bare">;
+
 interface FleetPlane {
   readonly plane: PlaneAccess & { stop(): Promise<void> };
   /** When the fleet has started it for itself. */
@@ -148,7 +151,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   const obtain = spec.ownPlanes === true ? planes.startOwn : planes.lease;
   const names = spec.clusters.map((_, index) => spec.names?.[index] ?? `cluster-${index + 1}`);
   const [hub, ...others] = await Promise.all([
-    obtain("hub", spec.local === true ? "cluster" : "hub"),
+    obtain("hub", spec.local === true ? "local" : "hub"),
     ...names.map((name) => obtain(name, "cluster")),
   ]);
   const members = [
@@ -168,7 +171,8 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     return ownHubPlane;
   }
 
-  await installCrds(hub.client);
+  // Leased ones have them.
+  if (hub.own !== undefined) await installCrds(hub.client);
   const { helm } = binaries;
   const grantHub = () =>
     withChartRights("hub", {
@@ -304,12 +308,12 @@ function createPlanes(
     return { plane, client: await connectCluster(plane.kubeconfig) };
   }
 
-  const start = (name: string, kind: "hub" | "cluster", etcdDir?: string): Promise<ControlPlane> =>
+  const start = (name: string, kind: FleetPlaneKind, etcdDir?: string): Promise<ControlPlane> =>
     startControlPlane({
       name,
       dir: join(dir, name),
       binaries,
-      workloads: kind === "cluster",
+      workloads: kind !== "hub",
       shortLived: true,
       reaper,
       ...(etcdDir !== undefined && { etcdDir }),
@@ -317,10 +321,10 @@ function createPlanes(
 
   return {
     start,
-    async lease(_name: string, kind: "hub" | "cluster"): Promise<FleetPlane> {
+    async lease(_name: string, kind: FleetPlaneKind): Promise<FleetPlane> {
       return { own: undefined, ...(await connected(await leaseControlPlane(kind))) };
     },
-    async startOwn(name: string, kind: "hub" | "cluster"): Promise<FleetPlane> {
+    async startOwn(name: string, kind: FleetPlaneKind): Promise<FleetPlane> {
       const own = await start(name, kind);
       return { own, ...(await connected(own)) };
     },
