@@ -90,6 +90,9 @@ export function chartDir(chart: string): string {
   return fileURLToPath(new URL(`../../../charts/${chart}`, import.meta.url));
 }
 
+/** What each chart renders with each set of values: the same in all files of a process. */
+const rendered = new Map<string, Promise<string>>();
+
 async function rightsOf(
   name: ChartName,
   { helm, values = [] }: Pick<RightsOptions, "helm" | "values">,
@@ -97,8 +100,14 @@ async function rightsOf(
   const { chart, namespace } = charts[name];
   const args = ["template", chart, chartDir(chart), `--namespace=${namespace}`];
   args.push(...values.map((value) => `--set=${value}`));
-  const { stdout } = await run(helm, [...args, "--show-only=templates/rbac.yaml"]);
-  return parseAllDocuments(stdout).map((document) => document.toJS() as KubeObject);
+  const key = args.join("\n");
+  const text = rendered.get(key) ?? render(helm, args);
+  rendered.set(key, text);
+  return parseAllDocuments(await text).map((document) => document.toJS() as KubeObject);
+}
+
+async function render(helm: string, args: readonly string[]): Promise<string> {
+  return (await run(helm, [...args, "--show-only=templates/rbac.yaml"])).stdout;
 }
 
 function resourceOf({ apiVersion = "", kind = "" }: KubeObject): Resource<KubeObject> {
