@@ -1,9 +1,10 @@
 /** A fleet whose hub serves the built page, and users with tokens of its API server. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildPage } from "@flotilla/local/images";
+import { withLock } from "@flotilla/local/process";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import {
   type HelmReleaseSpec,
@@ -19,7 +20,7 @@ import {
   serviceAccounts,
 } from "@flotilla/shared/kube/objects";
 import type { Page } from "playwright-core";
-import { afterAll } from "vitest";
+import { inject } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
 import type { ClusterClient } from "../harness/cluster-client.ts";
 import { type FileFixtures, startFleetForFile } from "../harness/file-fixtures.ts";
@@ -39,9 +40,7 @@ export interface DashboardFixtures extends Pick<FileFixtures, "fleet" | "charts"
 }
 
 export async function startDashboardFleet(spec: TestFleetSpec): Promise<DashboardFixtures> {
-  const dir = await mkdtemp(join(tmpdir(), "flotilla-page-"));
-  afterAll(() => rm(dir, { recursive: true, force: true }));
-  await buildPage(root, dir);
+  const dir = await builtPage();
   const { fleet, charts } = await startFleetForFile({
     ...spec,
     hubFlags: (ports) => [`--dashboard-dir=${dir}`, ...(spec.hubFlags?.(ports) ?? [])],
@@ -82,6 +81,17 @@ export async function startDashboardFleet(spec: TestFleetSpec): Promise<Dashboar
       return await tokenOf(hub, name);
     },
   };
+}
+
+/** The folder of the page, which the first file that needs it builds for all files of the run. */
+async function builtPage(): Promise<string> {
+  const dir = join(inject("programBundles"), "page");
+  await withLock(`${dir}.lock`, async () => {
+    if (existsSync(dir)) return;
+    await buildPage(root, `${dir}.partial`);
+    await rename(`${dir}.partial`, dir);
+  });
+  return dir;
 }
 
 /** Logs in as a user does. */
