@@ -3,6 +3,8 @@
  * a pipe; the kernel closes the pipe when this program ends, and then the reaper ends all watched processes by identity.
  */
 import { spawn } from "node:child_process";
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ProcessWatcher } from "./process-record.ts";
 
@@ -15,9 +17,10 @@ export interface Reaper extends ProcessWatcher {
 /** Starts a reaper, which does not keep this program alive. */
 export function startReaper(): Reaper {
   const program = fileURLToPath(new URL("./reaper-main.ts", import.meta.url));
+  const cache = getCompileCacheDir();
   const child = spawn(process.execPath, [program], {
     detached: true,
-    env: {},
+    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
     stdio: ["pipe", "ignore", "ignore"],
   });
   child.unref();
