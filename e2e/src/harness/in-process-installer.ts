@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
 import { limitsWithChildren, processLimits } from "@flotilla/agent/base";
-import { createRunHelm } from "@flotilla/agent/helm";
+import { createRunHelm, helmEnvironment } from "@flotilla/agent/helm";
 import { createInstaller } from "@flotilla/agent/installer";
 import type { Intake } from "@flotilla/agent/state";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
@@ -67,7 +67,10 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
   });
   const runHelm = createRunHelm({
     path: spec.helm,
-    environment: { HOME: home, KUBECONFIG: kubeconfig },
+    environment: helmEnvironment(
+      { environment: {}, kubeconfig, memoryBytes: limits.helm.memoryBytes },
+      home,
+    ),
     limited: { watch, limits: limits.helm },
     ...(spec.graceMs !== undefined && { graceMs: spec.graceMs }),
   });

@@ -28,6 +28,8 @@ export async function runHelm(args: readonly string[], options: HelmRun): Promis
   await writeFile(registryConfig, dockerConfig(options.credentials), { mode: 0o600 });
   const env = {
     PATH: "/usr/bin:/bin",
+    // It runs for a fraction of a second: garbage collection costs more than it saves.
+    GOGC: "400",
     HOME: options.home,
     HELM_CACHE_HOME: join(options.home, "cache"),
     HELM_CONFIG_HOME: join(options.home, "config"),
