@@ -9,6 +9,7 @@ import * as z from "zod";
 import type { KubeObject } from "../../kubernetes/objects/index.ts";
 import { conditionsSchema } from "./condition.ts";
 import { described, fields, flag, list, plainFlag, plainText, type Typed } from "./field.ts";
+import { promotionSchema } from "./rollout-status.ts";
 import {
   driftEventSchema,
   maxListed,
@@ -27,6 +28,10 @@ const bundleDeploymentSpecSchema = fields({
   stagedDeploymentID: described(
     z.string().max(maxIdLength),
     "The content that waits for the rollout; equal to `deploymentID` once it is promoted.",
+  ),
+  promotion: described(
+    promotionSchema.optional(),
+    "By which staged rollout `deploymentID` was promoted; absent: by none.",
   ),
   paused: flag("Nothing is promoted, and the agent does not watch for drift."),
   suspend: flag(

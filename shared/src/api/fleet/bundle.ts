@@ -25,6 +25,7 @@ import {
   rejectedCodeDescription,
   resolutionSchema,
 } from "./resolution.ts";
+import { rolledOutText, rolloutSummarySchema, rolloutSummaryText } from "./rollout-status.ts";
 import { rolloutStrategySchema } from "./rollout-strategy.ts";
 import {
   bundleSummarySchema,
@@ -142,6 +143,7 @@ const partitionStatus = fields({
 const bundleConditionsText = [
   "`Accepted`: whether the Bundle can be deployed. False has the reason; True may have notes, such as targets that do not exist.",
   "`Ready`: whether everything is deployed and ready in every cluster that it goes to.",
+  rolledOutText,
 ].join(" ");
 
 const bundleStatusSchema = fields({
@@ -158,7 +160,11 @@ const bundleStatusSchema = fields({
   maxNew: integer("The number of clusters that may get the Bundle for the first time in one step."),
   maxUnavailable: integer("The number of clusters that may be unavailable."),
   maxUnavailablePartitions: integer("The number of partitions that may be unavailable."),
-  partitions: described(z.array(partitionStatus).nullish(), "The partitions of the rollout."),
+  partitions: described(
+    z.array(partitionStatus).nullish(),
+    "The partitions of the rollout; with stages, the stages.",
+  ),
+  rollout: described(rolloutSummarySchema.optional(), rolloutSummaryText),
   display: described(
     fields({
       readyClusters: plainText("How many of its clusters are ready, as in `3/5`."),

@@ -27,6 +27,8 @@ export interface FieldMeta {
   /** Any key of a CRD's schema, such as `x-kubernetes-validations`. */
   readonly [key: `x-kubernetes-${string}`]: unknown;
   readonly format?: "date-time";
+  /** For what may be a number or a text: the form of a text. */
+  readonly pattern?: string;
   /** For maps. */
   readonly maxProperties?: number;
 }

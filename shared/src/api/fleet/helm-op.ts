@@ -25,6 +25,7 @@ import {
   rejectedCodeDescription,
   resolutionSchema,
 } from "./resolution.ts";
+import { rolledOutText, rolloutSummarySchema, rolloutSummaryText } from "./rollout-status.ts";
 import {
   bundleSummarySchema,
   lastResultsSchema,
@@ -103,6 +104,7 @@ const conditionsText = [
   "`Reconciling`: True while its chart is being resolved or a rollout is in progress.",
   "`Released`, `TestSuccess`, `Remediated` and `Drifted`: the releases in the clusters, with Flux's reasons: whether the last installation or upgrade succeeded, and its tests; whether a failed one was rolled back or uninstalled; whether objects differ from the chart. The message names the first cluster that decides it.",
   "`Stalled`: True while its chart cannot be resolved or its repository cannot be polled, with the reason and the time of the next retry.",
+  rolledOutText,
 ].join(" ");
 
 const helmOpStatusSchema = fields({
@@ -128,6 +130,7 @@ const helmOpStatusSchema = fields({
   lastHandledPollRequest: plainText(
     "The value of the annotation `flotilla.dev/poll-requested-at`, which registries' webhooks set, that was handled last.",
   ),
+  rollout: described(rolloutSummarySchema.optional(), rolloutSummaryText),
   readyClusters: integer("The number of clusters in which all of it is ready."),
   desiredReadyClusters: integer("The number of target clusters."),
   lastSuccess: described(lastSuccessSchema.optional(), lastSuccessText),

@@ -36,7 +36,7 @@ export {
   type SourceProvenance,
   sourceAccessSchema,
 } from "./bundle-origin.ts";
-export { type BundleTarget, targetsSchema } from "./bundle-target.ts";
+export { type BundleTarget, clusterCriteriaFields, targetsSchema } from "./bundle-target.ts";
 export {
   type Cluster,
   type ClusterAgent,
@@ -56,16 +56,20 @@ export {
   clusterRegistrationTokenSchemas,
   maxRemovedClients,
 } from "./cluster-registration-token.ts";
+export { conditionsSchema } from "./condition.ts";
 export { describeRequest } from "./describe-request.ts";
 export type { DriftOptions } from "./drift-detection.ts";
 export {
   described,
   type FieldMeta,
   fields,
+  flag,
   integer,
+  list,
   plainFlag,
   plainText,
   type Typed,
+  text,
 } from "./field.ts";
 export {
   type HelmOp,
@@ -84,6 +88,33 @@ export {
   requestAnswers,
 } from "./request-answers.ts";
 export { type PinCheck, type ResolutionStatus, resolutionSchema } from "./resolution.ts";
+export {
+  type FailureAction,
+  failureActions,
+  type GateType,
+  gateTypes,
+  maxGateConfigBytes,
+  maxGates,
+  maxStages,
+  type RolloutStage,
+  type StageGate,
+  type StageWindow,
+} from "./rollout-stages.ts";
+export {
+  type Promotion,
+  type RolloutPhase,
+  type RolloutSummary,
+  rolledOutCondition,
+  rolledOutText,
+  rolloutPhases,
+  rolloutSummarySchema,
+  rolloutSummaryText,
+} from "./rollout-status.ts";
+export {
+  type RolloutStrategy,
+  rolloutPolicyFields,
+  rolloutStrategySchema,
+} from "./rollout-strategy.ts";
 export {
   apiVersion,
   bundleDeployments,
@@ -123,4 +154,4 @@ export {
   resourceStates,
 } from "./summary.ts";
 export { type UnknownFields, unknownFields } from "./unknown-fields.ts";
-export type { ValidationRule } from "./validation-rules.ts";
+export { rolloutStrategyRules, type ValidationRule } from "./validation-rules.ts";

@@ -83,3 +83,24 @@ export const chartSourceRules: readonly ValidationRule[] = [
       "non-tarball chart with an empty repo field: name the repository in repo, or give chart the address of an archive that ends in .tgz",
   },
 ];
+
+/** Whether a field of a strategy that may be null is set. The type of null is none that CEL compares with others. */
+function isSet(name: string): string {
+  return `(has(self.${name}) && dyn(self.${name}) != null)`;
+}
+
+const partitionFields = [
+  "partitions",
+  "autoPartitionSize",
+  "autoPartitionThreshold",
+  "maxUnavailablePartitions",
+] as const;
+
+/** A strategy has one order of clusters. */
+export const rolloutStrategyRules: readonly ValidationRule[] = [
+  {
+    rule: `!has(self.stages) || !(${partitionFields.map(isSet).join(" || ")})`,
+    message:
+      "stages and partitions are two orders: with stages, leave out partitions, autoPartitionSize, autoPartitionThreshold and maxUnavailablePartitions",
+  },
+];

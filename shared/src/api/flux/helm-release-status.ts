@@ -10,6 +10,9 @@ import {
   lastSuccessSchema,
   lastSuccessText,
   plainText,
+  rolledOutText,
+  rolloutSummarySchema,
+  rolloutSummaryText,
   type Typed,
 } from "../fleet/index.ts";
 import { conditionsSchema } from "./condition.ts";
@@ -78,6 +81,7 @@ const conditionsText = [
   "`Released`, `TestSuccess`, `Remediated` and `Drifted`: whether the last installation or upgrade succeeded, and its tests; whether a failed one was rolled back or uninstalled; whether objects differ from the chart.",
   "`Reconciling`: True while it is in progress.",
   "`Stalled`: True while it cannot continue without a change.",
+  rolledOutText,
 ].join(" ");
 
 export const helmReleaseStatusSchema = fields({
@@ -133,6 +137,10 @@ export const helmReleaseStatusSchema = fields({
   summary: described(
     bundleSummarySchema.optional(),
     "The releases in all clusters by state. Flux has no such field.",
+  ),
+  rollout: described(
+    rolloutSummarySchema.optional(),
+    `${rolloutSummaryText} Flux has no such field.`,
   ),
   lastResults: described(
     lastResultsSchema.optional(),

@@ -1,7 +1,13 @@
 /** Flux's HelmRelease: a chart, its values, and how it is installed. Written by users. */
 import * as z from "zod";
 import type { KubeObject } from "../../kubernetes/objects/index.ts";
-import { described, fields, type Typed, targetsSchema } from "../fleet/index.ts";
+import {
+  described,
+  fields,
+  rolloutStrategySchema,
+  type Typed,
+  targetsSchema,
+} from "../fleet/index.ts";
 import { duration, flag, namespaceName, number, objectName, string, suspend } from "./field.ts";
 import {
   installSchema,
@@ -35,6 +41,10 @@ const helmReleaseSpecSchema = fields({
     targetsSchema,
     "The clusters to install it in, as in a HelmOp. Flux has no such field.",
     { "x-default-text": "the cluster of the hub" },
+  ),
+  rolloutStrategy: described(
+    rolloutStrategySchema.optional(),
+    "The steps in which a change is rolled out to the clusters of `targets`, as in a HelmOp. Flux has no such field: with Flux's own definitions, which drop it, the annotation `flotilla.dev/rollout-policy` names a RolloutPolicy.",
   ),
   kubeConfig: described(kubeConfigSchema.optional(), "Another cluster than that of the hub."),
   serviceAccountName: described(

@@ -1,0 +1,12 @@
+/** Labels and annotations of rollouts. */
+
+/** On a BundleRollout: its Bundle. */
+export const rolloutBundleLabel = "flotilla.dev/bundle";
+/** On a Gate: its BundleRollout. */
+export const rolloutLabel = "flotilla.dev/rollout";
+/** On a Gate: its stage. */
+export const stageLabel = "flotilla.dev/stage";
+/** On a Gate: its name in the strategy. */
+export const gateLabel = "flotilla.dev/gate";
+/** On a HelmRelease: the RolloutPolicy, where the definition of its kind has no `rolloutStrategy`. */
+export const rolloutPolicyAnnotation = "flotilla.dev/rollout-policy";
