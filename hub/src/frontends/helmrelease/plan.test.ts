@@ -157,6 +157,11 @@ test("a change of the name that is shortened to the same does not change the rel
   assert.notEqual(named(`${long}b`), named(long));
 });
 
+test("the strategy is that of the Bundle", () => {
+  const rolloutStrategy = { stages: [{ name: "canary", clusterGroup: "canaries" }] };
+  assert.deepEqual(plan({ rolloutStrategy }).spec.rolloutStrategy, rolloutStrategy);
+});
+
 test("suspend is passed on, and requests stay open meanwhile", () => {
   const annotations = { "reconcile.fluxcd.io/requestedAt": "one" };
   const { metadata, spec } = plan({ suspend: true }, { annotations });

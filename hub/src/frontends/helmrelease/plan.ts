@@ -53,6 +53,7 @@ export function planRelease(
       },
       ...(spec.suspend === true && { suspend: true }),
       ...dependencies(release, spec, destination),
+      ...(spec.rolloutStrategy !== undefined && { rolloutStrategy: spec.rolloutStrategy }),
       targets: [...destination.targets],
     },
     source: {},

@@ -61,6 +61,13 @@ const refused: readonly Row[] = [
     /the namespace of the release, apps: remove storageNamespace/,
   ],
   [
+    "a limit that is neither a number nor a share",
+    { rolloutStrategy: { maxUnavailable: "some" } },
+    open,
+    "HELMRELEASE_INVALID",
+    /spec\.rolloutStrategy\.maxUnavailable/,
+  ],
+  [
     "its own namespace for the records of a release elsewhere",
     { storageNamespace: "apps", targetNamespace: "shop" },
     open,

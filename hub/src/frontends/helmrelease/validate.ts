@@ -9,6 +9,7 @@ import {
   dependencyCountProblem,
   driftOptionsProblem,
   reservedFormProblem,
+  strategyProblem,
 } from "../../rules/index.ts";
 import { type Destination, destinationOf, isLocal } from "./destination.ts";
 import { releaseNameOf } from "./plan.ts";
@@ -30,6 +31,7 @@ export function validate(release: HelmRelease, options: ValidationOptions): AppE
     chartProblem(spec) ??
     nameProblem(release, spec) ??
     storageProblem(release, spec) ??
+    strategyProblem(spec.rolloutStrategy) ??
     waitProblem(spec) ??
     postRenderProblem(spec) ??
     valuesProblem(spec) ??
