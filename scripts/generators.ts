@@ -3,6 +3,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { allCrds, type CustomResourceDefinition, renderCrd } from "@flotilla/shared/api/crd";
 import { apiReference } from "@flotilla/shared/api/reference";
+import { renderAdmission } from "@flotilla/shared/api/rollout/admission";
+import { rolloutCrds } from "@flotilla/shared/api/rollout/crd";
+import { rolloutReference } from "@flotilla/shared/api/rollout/reference";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { openApiDocument } from "@flotilla/shared/dashboard";
 import { fluxCrds } from "@flotilla/shared/flux/crd";
@@ -23,14 +26,21 @@ export interface Generator {
 const wireFolder = "proto/src/generated";
 
 export const generators: readonly Generator[] = [
-  crdGenerator("CRDs", "flotilla-crds", "shared/src/api/fleet", allCrds),
-  crdGenerator("CRDs of Flux's kinds", "flotilla-flux-crds", "shared/src/api/flux", fluxCrds),
+  chartGenerator("CRDs", "flotilla-crds", () => [
+    ...crdFiles("shared/src/api/fleet", allCrds()),
+    ...crdFiles("shared/src/api/rollout", rolloutCrds()),
+    ["gate-decisions.yaml", admissionFile()],
+  ]),
+  chartGenerator("CRDs of Flux's kinds", "flotilla-flux-crds", () =>
+    crdFiles("shared/src/api/flux", fluxCrds()),
+  ),
   {
     name: "API reference",
     files: () =>
       new Map([
         ["docs/reference/api.md", apiReference()],
         ["docs/reference/flux.md", fluxReference()],
+        ["docs/reference/rollouts.md", rolloutReference()],
       ]),
   },
   {
@@ -54,25 +64,41 @@ export const generators: readonly Generator[] = [
   },
 ];
 
-/** The templates of a chart of CRDs, a file each. */
-function crdGenerator(
+type NamedFile = readonly [name: string, text: string];
+
+/** The templates of a chart, by name. */
+function chartGenerator(
   name: string,
   chart: string,
-  schemas: string,
-  crds: () => readonly CustomResourceDefinition[],
+  templates: () => readonly NamedFile[],
 ): Generator {
   const folder = `charts/${chart}/templates`;
   return {
     name,
     folder,
-    files: () =>
-      new Map(
-        crds().map((crd) => [
-          `${folder}/${crd.spec.names.plural}.yaml`,
-          `# Generated from ${schemas} by \`npm run generate\`.\n${renderCrd(crd)}`,
-        ]),
-      ),
+    files: () => new Map(templates().map(([file, text]) => [`${folder}/${file}`, text])),
   };
+}
+
+/** A file for each CRD. */
+function crdFiles(
+  schemas: string,
+  crds: readonly CustomResourceDefinition[],
+): readonly NamedFile[] {
+  return crds.map((crd) => [
+    `${crd.spec.names.plural}.yaml`,
+    `# Generated from ${schemas} by \`npm run generate\`.\n${renderCrd(crd)}`,
+  ]);
+}
+
+/** Kubernetes 1.29 does not have the kind: who decided is not verified there. */
+function admissionFile(): string {
+  return [
+    "# Generated from shared/src/api/rollout/admission by `npm run generate`.",
+    '{{- if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy" }}',
+    `${renderAdmission()}{{- end }}`,
+    "",
+  ].join("\n");
 }
 
 export interface StaleFile {

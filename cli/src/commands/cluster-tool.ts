@@ -29,9 +29,15 @@ export async function runClusterTool(
   });
 }
 
-/** Prints all CustomResourceDefinitions. */
+/** Prints all CustomResourceDefinitions, and the ValidatingAdmissionPolicy for Gates. */
 export async function crds(): Promise<void> {
-  const { allCrds, renderCrd } = await import("@flotilla/shared/api/crd");
-  const documents = allCrds().map((crd) => `---\n${renderCrd(crd)}`);
+  const [{ allCrds, renderCrd }, { rolloutCrds }, { renderAdmission }] = await Promise.all([
+    import("@flotilla/shared/api/crd"),
+    import("@flotilla/shared/api/rollout/crd"),
+    import("@flotilla/shared/api/rollout/admission"),
+  ]);
+  const documents = [...[...allCrds(), ...rolloutCrds()].map(renderCrd), renderAdmission()].map(
+    (text) => `---\n${text}`,
+  );
   process.stdout.write(documents.join(""));
 }

@@ -4,6 +4,8 @@ import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { allCrds } from "@flotilla/shared/api/crd";
+import { rolloutApiVersion } from "@flotilla/shared/api/rollout";
+import { rolloutCrds } from "@flotilla/shared/api/rollout/crd";
 import { test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { fleetFormsApply } from "../fleet-forms/apply.ts";
@@ -17,13 +19,15 @@ import {
   type Rejection,
   tokenRejections,
 } from "./rejections.ts";
+import { policyCases, rolloutCases, strategyCases } from "./rollout-rules.ts";
 
 const fixtures = globSync("*.yaml", { cwd: join(import.meta.dirname, "fixtures") }).sort();
 const group = "/apis/fleet.cattle.io/v1alpha1";
+const crds = [...allCrds(), ...rolloutCrds()];
 
 const { api, kubeconfig, kubectl, succeed, conditionsOf, schemaOf } = await startCrdPlane(
   "flotilla-crds",
-  allCrds().map(({ metadata }) => metadata.name),
+  crds.map(({ metadata }) => metadata.name),
 );
 for (const name of ["fleet-default", "fleet-local"])
   await succeed("kubectl", ["create", "namespace", name]);
@@ -46,7 +50,7 @@ async function tryToCreate(kind: string, plural: string, fields: object) {
 }
 
 test("the API server serves all kinds and accepts their schemas", async () => {
-  for (const { metadata } of allCrds()) {
+  for (const { metadata } of crds) {
     assert.deepEqual(
       await conditionsOf(metadata.name),
       { Established: "True", NamesAccepted: "True" },
@@ -56,7 +60,7 @@ test("the API server serves all kinds and accepts their schemas", async () => {
 });
 
 test("the API server enforces the CRDs", async () => {
-  for (const { metadata, spec } of allCrds())
+  for (const { metadata, spec } of crds)
     assert.deepEqual(await schemaOf(metadata.name), spec.versions[0]?.schema);
 });
 
@@ -143,6 +147,33 @@ for (const [what, spec] of accepted) {
 
     assert.equal(answer.status, 201, answer.body);
   });
+}
+
+for (const { what, spec, message } of strategyCases) {
+  test(`a strategy with ${what} is ${message === undefined ? "accepted" : "rejected"}`, async () => {
+    const answer = await tryToCreate("HelmOp", "helmops", { spec: { rolloutStrategy: spec } });
+
+    assert.equal(answer.status, message === undefined ? 201 : 422, answer.body);
+    if (message !== undefined) assert.match(JSON.parse(answer.body).message, message);
+  });
+}
+
+for (const [kind, plural, cases] of [
+  ["BundleRollout", "bundlerollouts", rolloutCases],
+  ["RolloutPolicy", "rolloutpolicies", policyCases],
+] as const) {
+  for (const { what, spec, message } of cases) {
+    test(`a ${kind} with ${what} is ${message === undefined ? "accepted" : "rejected"}`, async () => {
+      const path = `/apis/${rolloutApiVersion}/namespaces/fleet-default/${plural}?dryRun=All`;
+      const metadata = { name: "tried" };
+
+      const object = { apiVersion: rolloutApiVersion, kind, metadata, spec };
+      const answer = await api.call("POST", path, object);
+
+      assert.equal(answer.status, message === undefined ? 201 : 422, answer.body);
+      if (message !== undefined) assert.match(JSON.parse(answer.body).message, message);
+    });
+  }
 }
 
 for (const { what, fields, message } of policyRejections) {
@@ -237,9 +268,7 @@ test("the category fleet finds every kind", async () => {
 
   assert.deepEqual(
     names.trim().split("\n").sort(),
-    allCrds()
-      .map(({ metadata }) => metadata.name)
-      .sort(),
+    crds.map(({ metadata }) => metadata.name).sort(),
   );
 });
 

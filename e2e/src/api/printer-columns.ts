@@ -72,19 +72,44 @@ export const printedObjects: readonly PrintedObject[] = [
     header: /^NAME\s+SCHEDULE\s+DURATION\s+ACTIVE\s+NEXTSTART$/,
     row: /^shown\s+0 0 22 \* \* \?\s+4h\s+true\s+2026-03-02T22:00:00Z$/,
   }),
+  show("bundlerollouts", "BundleRollout", {
+    apiVersion: "flotilla.dev/v1alpha1",
+    spec: {
+      bundle: { name: "web", uid: "9e1c6a2e-0000-4000-8000-000000000001" },
+      app: { kind: "HelmOp", name: "web" },
+      number: 7,
+      revision: "sha256:00",
+      version: "1.4.2",
+      targets: [],
+      signature: "00",
+    },
+    status: {
+      phase: "Waiting",
+      stage: "prod",
+      display: { done: "88/500" },
+      since: "2026-03-01T10:00:00Z",
+    },
+    header: /^NAME\s+APP\s+VERSION\s+PHASE\s+STAGE\s+DONE\s+SINCE$/,
+    row: /^shown\s+web\s+1\.4\.2\s+Waiting\s+prod\s+88\/500\s+\S+$/,
+  }),
 ];
+
+interface Shown extends Pick<PrintedObject, "status" | "header" | "row"> {
+  readonly apiVersion?: string;
+  readonly spec: object;
+}
 
 function show(
   resource: string,
   kind: string,
-  { spec, ...rest }: Pick<PrintedObject, "status" | "header" | "row"> & { readonly spec: object },
+  { apiVersion = "fleet.cattle.io/v1alpha1", spec, ...rest }: Shown,
 ): PrintedObject {
   const namespace = "fleet-default";
   return {
     resource,
     namespace,
     object: {
-      apiVersion: "fleet.cattle.io/v1alpha1",
+      apiVersion,
       kind,
       metadata: { name: "shown", namespace },
       spec,

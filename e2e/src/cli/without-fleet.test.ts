@@ -4,6 +4,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { openJournal } from "@flotilla/local/process";
 import { fleetPaths, writeFleetState } from "@flotilla/local/state";
 import { allCrds } from "@flotilla/shared/api/crd";
+import { gateDecisionObjects } from "@flotilla/shared/api/rollout/admission";
+import { rolloutCrds } from "@flotilla/shared/api/rollout/crd";
 import { afterAll, describe, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { commandsIn } from "../harness/flotilla-command.ts";
@@ -140,12 +142,14 @@ describe("invalid input is reported in one line with code 1:", () => {
   });
 });
 
-test("crds prints every kind as YAML", async () => {
+test("crds prints every kind as YAML, and who may decide about Gates", async () => {
   const { code, stdout } = await flotilla.run("crds");
 
   const printed: unknown[] = parseAllDocuments(stdout).map((document) => document.toJS());
   assert.equal(code, 0);
-  assert.deepEqual(printed, JSON.parse(JSON.stringify(allCrds())));
+  const { policy, binding } = gateDecisionObjects;
+  const expected = [...allCrds(), ...rolloutCrds(), policy, binding];
+  assert.deepEqual(printed, JSON.parse(JSON.stringify(expected)));
 });
 
 test("a reader that ends before the output does is not an error", async () => {

@@ -25,6 +25,20 @@ test("reports an unknown field with the most similar known name", () => {
   ]);
 });
 
+test("knows the fields of stages and gates", () => {
+  const soak = { name: "soak", soak: { for: "1h" } };
+  const stage = { name: "canary", clusterGroup: "canaries", maxFailures: "2%", after: [soak] };
+  assert.deepEqual(unknownIn({ rolloutStrategy: { stages: [stage], onFailure: "Halt" } }), []);
+  assert.deepEqual(
+    unknownIn({
+      rolloutStrategy: { stages: [{ ...stage, before: [{ ...soak, timeOut: "1h" }] }] },
+    }),
+    [
+      "unknown field spec.rolloutStrategy.stages[0].before[0].timeOut has no effect, did you mean spec.rolloutStrategy.stages[0].before[0].timeout?",
+    ],
+  );
+});
+
 test("says that there are more where not all unknown fields were counted", () => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`zz${at}`, at]));
   const targets = Array.from({ length: 60_000 }, () => ({}));

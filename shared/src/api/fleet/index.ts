@@ -89,6 +89,17 @@ export {
 } from "./request-answers.ts";
 export { type PinCheck, type ResolutionStatus, resolutionSchema } from "./resolution.ts";
 export {
+  apiVersion,
+  bundleDeployments,
+  bundles,
+  clusterGroups,
+  clusterRegistrationTokens,
+  clusters,
+  helmOps,
+  policies,
+  schedules,
+} from "./resources.ts";
+export {
   type FailureAction,
   failureActions,
   type GateType,
@@ -102,7 +113,7 @@ export {
 } from "./rollout-stages.ts";
 export {
   type Promotion,
-  type RolloutPhase,
+  promotionSchema,
   type RolloutSummary,
   rolledOutCondition,
   rolledOutText,
@@ -115,17 +126,6 @@ export {
   rolloutPolicyFields,
   rolloutStrategySchema,
 } from "./rollout-strategy.ts";
-export {
-  apiVersion,
-  bundleDeployments,
-  bundles,
-  clusterGroups,
-  clusterRegistrationTokens,
-  clusters,
-  helmOps,
-  policies,
-  schedules,
-} from "./resources.ts";
 export {
   type Schedule,
   type ScheduleStatus,

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { appKinds } from "./apps/index.ts";
 import { clusterCriteriaFields } from "./bundle-target.ts";
-import { countOrShare, described, fields, flag, text, type Typed } from "./field.ts";
+import { countOrShare, described, fields, flag, type Typed, text } from "./field.ts";
 
 /** The limit of `stages`. */
 export const maxStages = 16;
@@ -36,14 +36,22 @@ export function rolloutDuration(description: string, absent: string) {
   return described(plainDuration.optional(), description, { "x-default-text": absent });
 }
 
+const sharePattern = /^([0-9]{1,7}|[0-9]{1,3}([.][0-9]{1,6})?%)$/;
+
 /** A count, or a share such as `10%`, that is 0 or more. */
 export function boundedCount(description: string, absent: string) {
   return described(
-    z.union([z.int().min(0), z.string().regex(/^([0-9]{1,7}|[0-9]{1,3}([.][0-9]{1,6})?%)$/)]).optional(),
+    z.union([z.int().min(0), z.string().regex(sharePattern)]).optional(),
     description,
     {
       "x-kubernetes-int-or-string": true,
-      pattern: "^([0-9]{1,7}|[0-9]{1,3}([.][0-9]{1,6})?%)$",
+      pattern: sharePattern.source,
+      "x-kubernetes-validations": [
+        {
+          rule: "type(self) != int || self >= 0",
+          message: "must be 0 or more, or a share such as 10%",
+        },
+      ],
       "x-default-text": absent,
     },
   );
@@ -112,7 +120,9 @@ const stageGateSchema = fields(
       "Passes when the tests of the chart have succeeded in all members that are done. Rejected where `test.enable` is not set.",
     ),
     window: described(
-      fields({ schedule: described(objectName, "The name of a Schedule of the namespace.") }).optional(),
+      fields({
+        schedule: described(objectName, "The name of a Schedule of the namespace."),
+      }).optional(),
       "Passes when the Schedule is open once. For limits that hold during all of a stage see `windows`.",
     ),
     approval: described(
@@ -177,17 +187,21 @@ const stageWindowSchema = fields(
     },
     {
       rule: "has(self.cron) == has(self.duration)",
-      message: "a window with cron needs a duration, and one with a schedule has that of the Schedule",
+      message:
+        "a window with cron needs a duration, and one with a schedule has that of the Schedule",
     },
     {
       rule: "has(self.cron) || !has(self.location)",
-      message: "the time zone of a window with a schedule is that of the Schedule: leave location out",
+      message:
+        "the time zone of a window with a schedule is that of the Schedule: leave location out",
     },
   ],
 });
 
 /** A time in which a stage may promote clusters, or, with `deny`, may not. Exactly one of `schedule` and `cron` is set. */
 export type StageWindow = Typed<typeof stageWindowSchema>;
+
+const differentNames = "gates of a stage have different names, before and after it";
 
 const gatesText = "all of them must pass, and all are started together.";
 
@@ -242,7 +256,18 @@ const rolloutStageSchema = fields(
     ),
   },
   "RolloutStage",
-);
+).meta({
+  "x-kubernetes-validations": [
+    {
+      rule: "!has(self.before) || self.before.all(gate, self.before.exists_one(other, other.name == gate.name) && !(has(self.after) && self.after.exists(other, other.name == gate.name)))",
+      message: differentNames,
+    },
+    {
+      rule: "!has(self.after) || self.after.all(gate, self.after.exists_one(other, other.name == gate.name))",
+      message: differentNames,
+    },
+  ],
+});
 
 /**
  * A stage of a strategy, as users write it. A cluster belongs to the first stage whose criteria match it; without criteria a stage takes

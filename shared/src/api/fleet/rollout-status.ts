@@ -24,8 +24,6 @@ export const rolloutPhases = [
   "Cancelled",
 ] as const;
 
-export type RolloutPhase = (typeof rolloutPhases)[number];
-
 /** The type of the condition of a rollout, on apps, Bundles and BundleRollouts. */
 export const rolledOutCondition = "RolledOut";
 
@@ -69,4 +67,3 @@ export const promotionSchema = fields({
 
 /** By which staged rollout a cluster was promoted, when, and from what. */
 export type Promotion = Typed<typeof promotionSchema>;
-

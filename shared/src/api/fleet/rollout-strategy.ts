@@ -4,13 +4,8 @@
  */
 import * as z from "zod";
 import { clusterCriteriaFields } from "./bundle-target.ts";
-import { countOrShare, described, fields, flag, text, type Typed } from "./field.ts";
-import {
-  boundedCount,
-  failureActions,
-  rolloutDuration,
-  stagesSchema,
-} from "./rollout-stages.ts";
+import { countOrShare, described, fields, flag, type Typed, text } from "./field.ts";
+import { boundedCount, failureActions, rolloutDuration, stagesSchema } from "./rollout-stages.ts";
 import { rolloutStrategyRules } from "./validation-rules.ts";
 
 const partition = fields({
@@ -87,10 +82,7 @@ const stagedFields = {
     "What happens with a revision that comes while another one is rolled out. `Wait`: the newest one waits until this rollout ends or halts. `Restart`: the rollout starts over with it.",
     { "x-default-text": "`Wait` with stages, else `Restart`" },
   ),
-  rollback: described(
-    rollbackSchema.optional(),
-    "How a rollout is taken back: without gates.",
-  ),
+  rollback: described(rollbackSchema.optional(), "How a rollout is taken back: without gates."),
   historyLimit: described(
     z.int().min(0).max(100).optional(),
     "The number of ended BundleRollouts that are kept.",
@@ -116,7 +108,8 @@ export const rolloutStrategySchema = fields(
       rule: `!has(self.policy) || self.policy == '' || ![${Object.keys(rolloutPolicyFields)
         .map((name) => `has(self.${name})`)
         .join(", ")}].exists(isSet, isSet)`,
-      message: "a strategy with a policy is that of the RolloutPolicy: set nothing else beside policy",
+      message:
+        "a strategy with a policy is that of the RolloutPolicy: set nothing else beside policy",
     },
   ],
 });

@@ -103,4 +103,8 @@ export const rolloutStrategyRules: readonly ValidationRule[] = [
     message:
       "stages and partitions are two orders: with stages, leave out partitions, autoPartitionSize, autoPartitionThreshold and maxUnavailablePartitions",
   },
+  {
+    rule: "!has(self.stages) || self.stages.all(stage, self.stages.exists_one(other, other.name == stage.name))",
+    message: "stages have different names",
+  },
 ];

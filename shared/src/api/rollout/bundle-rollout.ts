@@ -27,6 +27,7 @@ import {
   clusterName,
   digest,
   objectWithUid,
+  optionalTime,
   partName,
   stageName,
   timeOf,
@@ -34,14 +35,12 @@ import {
 import { rolloutCountsSchema, stageStatusSchema } from "./stage-status.ts";
 
 /** The limit of `spec.skip`. */
-export const maxSkipped = 500;
+const maxSkipped = 500;
 /** The limit of `spec.targets`; their size is limited by the hub, to 256 KiB. */
 const maxTargets = 1000;
 
 /** What a person can ask for. */
-export const rolloutStates = ["Running", "Halted", "RolledBack", "Cancelled"] as const;
-
-export type RolloutState = (typeof rolloutStates)[number];
+const rolloutStates = ["Running", "Halted", "RolledBack", "Cancelled"] as const;
 
 const criteriaSchema = fields({ name: text("Its name."), ...clusterCriteriaFields });
 
@@ -124,7 +123,7 @@ const breachSchema = fields({
 export type Breach = Typed<typeof breachSchema>;
 
 /** Why a rollout is in its phase, for programs. `GateWaiting` to `Paused` are those of the phase Waiting. */
-export const rolloutReasons = [
+const rolloutReasons = [
   "Promoting",
   "GateWaiting",
   "WindowClosed",
@@ -154,12 +153,14 @@ const bundleRolloutStatusSchema = fields({
     "Why it is in this phase. `Promoting`: clusters are promoted or in flight. Waiting: `GateWaiting`, `WindowClosed`, `Soaking`, `ClustersMissing` (offline or paused ones, below `minSuccess`), `DependencyNotReady`, `LimitReached` (unavailable clusters use up `maxUnavailable`), `StageEmpty`, `Paused` (the Bundle is). Halted, RollingBack, RolledBack: `TooManyFailures`, `GateFailed`, `GateExpired`, `NothingReady`, `Requested` (`spec.state`), `StableRequested` (the desired revision is the stable one). Superseded: `NewerRevision`. Cancelled: `Requested`. Completed: `AllStagesCompleted`.",
   ),
   message: plainText("For people: what it waits for, or why it was halted, in one sentence."),
-  since: timeOf("Since when that is so: it changes with phase, reason or stage, not with numbers.").optional(),
+  since: optionalTime(
+    "Since when that is so: it changes with phase, reason or stage, not with numbers.",
+  ),
   stage: described(stageName.optional(), "The first stage that is not completed; absent: all are."),
-  startedAt: timeOf("When it started.").optional(),
-  endedAt: timeOf(
+  startedAt: optionalTime("When it started."),
+  endedAt: optionalTime(
     "When it was first completed, taken back, superseded or cancelled; absent while it is not.",
-  ).optional(),
+  ),
   stable: described(
     z.string().max(128).optional(),
     "The revision before, which is known to be good: going back to it needs no gates. Absent: there was none.",
@@ -176,7 +177,7 @@ const bundleRolloutStatusSchema = fields({
     z.string().max(64).optional(),
     "The value of `spec.resume` that was handled last.",
   ),
-  resumedAt: timeOf("When that was. Deadlines of clusters in flight begin again then.").optional(),
+  resumedAt: optionalTime("When that was. Deadlines of clusters in flight begin again then."),
   clusters: described(
     rolloutCountsSchema.optional(),
     "The target clusters by state. Those in `unassigned` are in `total` and in no other count.",

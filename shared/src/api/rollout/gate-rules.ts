@@ -5,7 +5,7 @@
 import type { GateType, ValidationRule } from "../fleet/index.ts";
 
 /** The types that people and controllers decide; the hub decides all others by itself. */
-export const decidedByPeople: readonly GateType[] = ["Approval", "External"];
+const decidedByPeople: readonly GateType[] = ["Approval", "External"];
 
 const decision = "(has(self.status) && has(self.status.decision))";
 const decisionBefore = "(has(oldSelf.status) && has(oldSelf.status.decision))";
@@ -23,7 +23,8 @@ export const gateRules: readonly ValidationRule[] = [
   },
   {
     rule: `!${decision} || self.spec.type in [${decidedByPeople.map((type) => `'${type}'`).join(", ")}]`,
-    message: "only gates of the types Approval and External have a decision; others are decided by the hub",
+    message:
+      "only gates of the types Approval and External have a decision; others are decided by the hub",
   },
   {
     rule: `!${decisionBefore} || (${decision} && self.status.decision == oldSelf.status.decision)`,

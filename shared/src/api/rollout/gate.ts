@@ -19,17 +19,14 @@ import {
   appSchema,
   clusterListSchema,
   digest,
-  name,
   objectWithUid,
+  optionalTime,
   partName,
   stageName,
-  timeOf,
 } from "./references.ts";
 
 /** What a decision can say. */
 export const decisionResults = ["Passed", "Failed"] as const;
-
-export type DecisionResult = (typeof decisionResults)[number];
 
 const planSummarySchema = fields({
   groups: described(z.int().min(0), "The number of different diffs."),
@@ -67,9 +64,9 @@ const gateSpecSchema = fields({
     "The texts of `config` of the gate in the strategy.",
     { maxProperties: 64 },
   ),
-  expiresAt: timeOf(
+  expiresAt: optionalTime(
     "A decision after this time does not count: the gate has failed. Absent: there is no limit.",
-  ).optional(),
+  ),
 }).meta({ "x-kubernetes-validations": gateSpecRules });
 
 const gateDecisionSchema = fields(
@@ -105,13 +102,12 @@ const gateStatusSchema = fields({
 
 /** What a Gate is about. */
 export type GateSpec = Typed<typeof gateSpecSchema>;
-export type GateStatus = Typed<typeof gateStatusSchema>;
 /** What a plan would change, in numbers. */
 export type PlanSummary = Typed<typeof planSummarySchema>;
 
 export interface Gate extends KubeObject {
   readonly spec: GateSpec;
-  readonly status?: GateStatus;
+  readonly status?: Typed<typeof gateStatusSchema>;
 }
 
 export const gateSchemas = { spec: gateSpecSchema, status: gateStatusSchema } as const;

@@ -8,5 +8,3 @@ export const rolloutLabel = "flotilla.dev/rollout";
 export const stageLabel = "flotilla.dev/stage";
 /** On a Gate: its name in the strategy. */
 export const gateLabel = "flotilla.dev/gate";
-/** On a HelmRelease: the RolloutPolicy, where the definition of its kind has no `rolloutStrategy`. */
-export const rolloutPolicyAnnotation = "flotilla.dev/rollout-policy";

@@ -18,6 +18,11 @@ export function timeOf(description: string) {
   return described(z.string().max(32), description, { format: "date-time" });
 }
 
+/** A point in time that may be absent, RFC 3339. */
+export function optionalTime(description: string) {
+  return described(z.string().max(32).optional(), description, { format: "date-time" });
+}
+
 /** The name of an object of the same namespace. */
 export const name = z.string().min(1).max(maxNameLength);
 

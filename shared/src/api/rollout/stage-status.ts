@@ -2,7 +2,17 @@
 import * as z from "zod";
 import { described, fields, gateTypes, plainFlag, plainText, type Typed } from "../fleet/index.ts";
 import { decisionResults } from "./gate.ts";
-import { clusterName, digest, maxNamed, name, partName, stageName, timeOf, uid } from "./references.ts";
+import {
+  clusterName,
+  digest,
+  maxNamed,
+  name,
+  optionalTime,
+  partName,
+  stageName,
+  timeOf,
+  uid,
+} from "./references.ts";
 
 /** The length of a message about one cluster. */
 export const maxFailureMessageLength = 200;
@@ -48,7 +58,7 @@ export type RolloutCounts = Typed<typeof rolloutCountsSchema>;
  * - Skipped: by `spec.skipStages`, or empty with `allowEmpty`.
  * - Halted: it has failed, and is why the rollout was halted or taken back.
  */
-export const stagePhases = [
+const stagePhases = [
   "Pending",
   "Gated",
   "Progressing",
@@ -62,9 +72,7 @@ export const stagePhases = [
 export type StagePhase = (typeof stagePhases)[number];
 
 /** Results of a gate. */
-export const gateResults = ["Waiting", "Passed", "Failed"] as const;
-
-export type GateResult = (typeof gateResults)[number];
+const gateResults = ["Waiting", "Passed", "Failed"] as const;
 
 const storedDecisionSchema = fields({
   result: described(z.enum(decisionResults), "The decision."),
@@ -95,12 +103,12 @@ const gateRecordSchema = fields({
   ),
   digest: digest("What a decision must name, as in the Gate."),
   startedAt: timeOf("When it began to be waited for."),
-  expiresAt: timeOf(
+  expiresAt: optionalTime(
     "When it fails without a decision; absent: never. A Gate that is created again gets the same.",
-  ).optional(),
-  soakingSince: timeOf(
+  ),
+  soakingSince: optionalTime(
     "Of a soak: since when all members have been done without interruption; absent while they are not.",
-  ).optional(),
+  ),
   decision: described(storedDecisionSchema.optional(), "The decision; absent while it waits."),
 });
 
@@ -124,8 +132,8 @@ export const stageStatusSchema = fields(
     name: described(stageName, "The name of the stage."),
     phase: described(z.enum(stagePhases), "Its phase."),
     ...rolloutCountsFields,
-    startedAt: timeOf("When it began: with its gates, or with its first cluster.").optional(),
-    completedAt: timeOf("When it was completed.").optional(),
+    startedAt: optionalTime("When it began: with its gates, or with its first cluster."),
+    completedAt: optionalTime("When it was completed."),
     acceptedFailures: described(
       z.int().min(0).optional(),
       "How many clusters had failed when a person resumed the rollout: these do not count against `maxFailures` again.",

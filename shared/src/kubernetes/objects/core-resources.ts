@@ -84,6 +84,18 @@ export const customResourceDefinitions = clusterScoped<CustomResourceDefinition>
   "CustomResourceDefinition",
   "customresourcedefinitions",
 );
+export const validatingAdmissionPolicies = clusterScoped<KubeObject>(
+  "admissionregistration.k8s.io",
+  "v1",
+  "ValidatingAdmissionPolicy",
+  "validatingadmissionpolicies",
+);
+export const validatingAdmissionPolicyBindings = clusterScoped<KubeObject>(
+  "admissionregistration.k8s.io",
+  "v1",
+  "ValidatingAdmissionPolicyBinding",
+  "validatingadmissionpolicybindings",
+);
 
 function namespaced<T extends KubeObject>(
   group: string,

@@ -22,6 +22,8 @@ export {
   selfSubjectReviews,
   serviceAccounts,
   services,
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
 } from "./core-resources.ts";
 export {
   apiVersionOf,

@@ -86,10 +86,11 @@ function rootSchema(kind: KindDefinition): StructuralSchema {
     const own = structuralSchema(kind.fields);
     return { ...own, description, properties: { ...rootFields, ...own.properties } };
   }
-  const { spec, status, statusDefault, absentSpec } = kind;
+  const { spec, status, statusText, statusDefault, absentSpec, rules } = kind;
   return {
     type: "object",
     description,
+    ...(rules !== undefined && { "x-kubernetes-validations": rules }),
     properties: {
       ...rootFields,
       spec: {
@@ -100,7 +101,7 @@ function rootSchema(kind: KindDefinition): StructuralSchema {
       ...(status !== undefined && {
         status: {
           ...structuralSchema(status),
-          description: "The observed state. Written by the hub.",
+          description: statusText ?? "The observed state. Written by the hub.",
           ...(statusDefault !== undefined && { default: statusDefault }),
         },
       }),

@@ -1,6 +1,7 @@
 /** The kinds with the parts of their CRDs that are not in the schemas: descriptions and columns of `kubectl get`. */
 import type * as z from "zod";
 import type { KubeObject, Resource } from "../../../kubernetes/objects/index.ts";
+import type { ValidationRule } from "../index.ts";
 import {
   bundleDeploymentSchemas,
   bundleDeployments,
@@ -25,6 +26,8 @@ export interface PrinterColumn {
   readonly name: string;
   readonly type: "string" | "integer" | "date";
   readonly jsonPath: string;
+  /** Shown with `-o wide` only. */
+  readonly priority?: 1;
 }
 
 interface AnyKind {
@@ -35,6 +38,8 @@ interface AnyKind {
   readonly shortNames?: readonly string[];
   /** Names for several kinds together, as in `kubectl get fleet`. */
   readonly categories: readonly string[];
+  /** Rules about several parts of an object, such as its spec and its status. */
+  readonly rules?: readonly ValidationRule[];
   /** The annotations of the CRD. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -43,6 +48,8 @@ interface SpecKind extends AnyKind {
   readonly spec: z.ZodObject;
   /** Absent: the kind has no status. */
   readonly status?: z.ZodObject;
+  /** Who writes the status; absent: the hub. */
+  readonly statusText?: string;
   /** The status of a new object. */
   readonly statusDefault?: object;
   /** Whether an object without a spec is rejected, gets an empty one, or is accepted as it is. */

@@ -35,10 +35,10 @@ test("Alerts and Providers have no status", () => {
 for (const crd of fluxCrds()) {
   const { kind } = crd.spec.names;
 
-  test(`no field of ${kind} is nullable, as in Flux, but those of targets`, () => {
+  test(`no field of ${kind} is nullable, as in Flux, but those of targets and of rollouts`, () => {
     const [version] = crd.spec.versions;
     const { spec, status } = version?.schema.openAPIV3Schema.properties ?? {};
-    const { targets: _, ...fluxFields } = spec?.properties ?? {};
+    const { targets: _, rolloutStrategy: ___, ...fluxFields } = spec?.properties ?? {};
     const { summary: __, ...statusFields } = status?.properties ?? {};
 
     assert.doesNotMatch(JSON.stringify([fluxFields, statusFields]), /"nullable":true/);

@@ -1,0 +1,1 @@
+export { asJsonSchema, rootOf, testCrds } from "./test-crds.ts";

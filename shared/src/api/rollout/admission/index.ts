@@ -1,0 +1,1 @@
+export { gateDecisionObjects, renderAdmission } from "./gate-decisions.ts";

@@ -1,0 +1,2 @@
+export { rolloutCrds } from "./crds.ts";
+export { rolloutKinds } from "./kinds.ts";

@@ -1,0 +1,1 @@
+export { rolloutReference } from "./rollout-reference.ts";
