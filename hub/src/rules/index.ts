@@ -19,6 +19,7 @@ export {
 export {
   createDeploymentSigner,
   createDeploymentTrust,
+  type DataSigner,
   type DeploymentSigner,
   type DeploymentTrust,
   signatureOf,
@@ -130,6 +131,14 @@ export {
   rolloutFields,
   rolloutRemarks,
 } from "./rollout/rollout-status.ts";
+export {
+  assignStages,
+  atLeastOne,
+  isStaged,
+  roundedDown,
+  stagesOf,
+} from "./rollout/stages.ts";
+export { maxPinnedBytes, stagesProblem } from "./rollout/stages-problem.ts";
 export { strategyProblem } from "./rollout/strategy-problem.ts";
 export {
   type Coverage,
@@ -173,6 +182,7 @@ export { explainTarget, nameOfTarget, selectorText } from "./targeting/explain.t
 export {
   customizationsOf,
   type TargetCluster,
+  type TargetGroup,
   targetsFor,
   targetsOf,
   toTargetCluster,

@@ -9,6 +9,7 @@ import {
   policies,
   schedules,
 } from "@flotilla/shared/api";
+import { bundleRollouts, gates } from "@flotilla/shared/api/rollout";
 import { packContent } from "@flotilla/shared/content";
 import type { EventNote } from "@flotilla/shared/kube/events";
 import { fenceWrites } from "@flotilla/shared/kube/leaderelection";
@@ -213,6 +214,8 @@ export function createTestLeader(
     deliverAll(caches.helmOps, helmOps);
     deliverAll(caches.bundles, bundles);
     deliverAll(caches.deployments, bundleDeployments);
+    deliverAll(caches.rollouts, bundleRollouts);
+    deliverAll(caches.gates, gates);
     const contents = rest
       .all(secrets)
       .filter(({ metadata }) => metadata.labels?.[contentLabel] !== undefined);

@@ -9,6 +9,7 @@ import type {
   Policy,
   Schedule,
 } from "@flotilla/shared/api";
+import type { BundleRollout, Gate } from "@flotilla/shared/api/rollout";
 import type { Namespace, Secret } from "@flotilla/shared/kube/objects";
 import { createWatchedStore } from "./watched-store.ts";
 
@@ -21,6 +22,8 @@ export function createTestCaches() {
     groups: createWatchedStore<ClusterGroup>(),
     policies: createWatchedStore<Policy>(),
     schedules: createWatchedStore<Schedule>(),
+    rollouts: createWatchedStore<BundleRollout>(),
+    gates: createWatchedStore<Gate>(),
     tokens: createWatchedStore<ClusterRegistrationToken>(),
     contents: createWatchedStore<Secret>(),
     namespaces: createWatchedStore<Namespace>(),

@@ -18,7 +18,13 @@ import {
   schedules,
 } from "@flotilla/shared/api";
 import { hubNamespace, hubReplicaLabel, managedLabel } from "@flotilla/shared/api/names";
-import { createInformer, type Informer, keepLastWriter } from "@flotilla/shared/kube/cache";
+import { type BundleRollout, bundleRollouts, type Gate, gates } from "@flotilla/shared/api/rollout";
+import {
+  createInformer,
+  createOptionalInformers,
+  type Informer,
+  keepLastWriter,
+} from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
@@ -41,6 +47,8 @@ export interface Caches {
   readonly groups: Informer<ClusterGroup>;
   readonly policies: Informer<Policy>;
   readonly schedules: Informer<Schedule>;
+  readonly rollouts: Informer<BundleRollout>;
+  readonly gates: Informer<Gate>;
   readonly tokens: Informer<ClusterRegistrationToken>;
   /** Contents' Secrets without their data. */
   readonly contents: Informer<Secret>;
@@ -66,6 +74,9 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
       ...options,
     });
   }
+  // The definitions of these kinds may be installed after the hub.
+  const optional = createOptionalInformers({ rest, log });
+  const rollouts = optional.add(bundleRollouts, cache(bundleRollouts));
   return {
     helmOps: cache(helmOps, { transform: keepLastWriter }),
     bundles: cache(bundles, { transform: keepLastWriter }),
@@ -74,6 +85,9 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
     groups: cache(clusterGroups),
     policies: cache(policies),
     schedules: cache(schedules),
+    // Runs all of them.
+    rollouts: runningWith(rollouts, optional.run),
+    gates: optional.add(gates, cache(gates)),
     tokens: cache(clusterRegistrationTokens),
     contents: cache(secrets, {
       namespace: hubNamespace,
@@ -82,6 +96,25 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
     }),
     namespaces: cache(namespaces, { labelSelector: `${managedLabel}=true` }),
     replicas: cache(leases, { namespace: hubNamespace, labelSelector: `${hubReplicaLabel}=true` }),
+  };
+}
+
+/** The same informer, run in another way. */
+function runningWith<T extends KubeObject>(
+  informer: Informer<T>,
+  run: Informer<T>["run"],
+): Informer<T> {
+  const { store, synced, refresh, onChange, clear } = informer;
+  return {
+    store,
+    synced,
+    refresh,
+    onChange,
+    clear,
+    run,
+    get hasSynced() {
+      return informer.hasSynced;
+    },
   };
 }
 
@@ -100,10 +133,10 @@ export async function cachesSynced(caches: Caches): Promise<void> {
 /**
  * Lists again what a newly elected leader decides by: a watch that died silently, which takes half a minute to notice, must not
  * make it undo what the former leader did since. Not the BundleDeployments, of which there are thousands: a write with an old
- * resourceVersion conflicts, and one that exists already is found when it is created. Resolves also when `signal` aborts.
+ * resourceVersion conflicts, and one that exists already is found when it is created; staged rollouts list those of their Bundle. Resolves also when `signal` aborts.
  */
 export async function refreshCaches(
-  { helmOps, bundles, clusters, groups, policies, schedules }: Caches,
+  { helmOps, bundles, clusters, groups, policies, schedules, rollouts, gates }: Caches,
   signal: AbortSignal,
 ): Promise<void> {
   const refreshed: readonly Pick<Informer<KubeObject>, "refresh">[] = [
@@ -113,6 +146,8 @@ export async function refreshCaches(
     groups,
     policies,
     schedules,
+    rollouts,
+    gates,
   ];
   await Promise.all(refreshed.map((informer) => informer.refresh(signal)));
 }

@@ -1,7 +1,8 @@
 /** Indexes of the hub's informers. */
 import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
+import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import { defineIndex, type Index } from "@flotilla/shared/kube/cache";
-import type { Secret } from "@flotilla/shared/kube/objects";
+import { keyOf, type Secret } from "@flotilla/shared/kube/objects";
 import { parseUsed, type UsedObjects } from "@flotilla/shared/referenced";
 import { bundleKeyOf, contentDigestOf, targetedNamespace } from "./keys.ts";
 
@@ -44,11 +45,35 @@ export const byReplica: Index<Cluster> = defineIndex("replica", ({ status }) =>
   status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
 );
 
-/** The contents that a BundleDeployment refers to: the one it runs, the staged one, and the one still installed. */
+/**
+ * The contents that a BundleDeployment refers to: the one it runs, the staged one, the one still installed, and the one that a
+ * rollback gives back to it.
+ */
 export function contentsReferredBy({ spec, status }: BundleDeployment): readonly string[] {
-  return [
-    ...new Set([spec.deploymentID, spec.stagedDeploymentID, status?.appliedDeploymentID ?? ""]),
-  ].filter((id) => id !== "");
+  const { deploymentID, stagedDeploymentID, promotion } = spec;
+  const others = [status?.appliedDeploymentID ?? "", promotion?.from ?? ""];
+  return [...new Set([deploymentID, stagedDeploymentID, ...others])].filter((id) => id !== "");
+}
+
+/** BundleRollouts by the key of their Bundle. */
+export const byRolledOutBundle: Index<BundleRollout> = defineIndex(
+  "rolled out bundle",
+  ({ metadata, spec }) => [keyOf({ namespace: metadata.namespace ?? "", name: spec.bundle.name })],
+);
+
+/** BundleRollouts by the contents that they pin. */
+export const byPinnedContent: Index<BundleRollout> = defineIndex(
+  "pinned content",
+  contentsPinnedBy,
+);
+
+/** Phases in which no cluster gets what a BundleRollout pins. */
+const unpinned: ReadonlySet<string> = new Set(["RolledBack", "Superseded", "Cancelled"]);
+
+/** The contents that clusters may still get by a BundleRollout: those that join one that is completed, too. */
+export function contentsPinnedBy({ spec, status }: BundleRollout): readonly string[] {
+  if (unpinned.has(status?.phase ?? "")) return [];
+  return [...new Set(spec.targets.flatMap(({ deploymentID }) => deploymentID ?? []))];
 }
 
 // Objects of a store are replaced, never changed, and a change of one object asks about all deployments of a cluster.

@@ -19,6 +19,7 @@ import {
   type ReleaseSpec,
   reservedFormProblem,
   selectorProblem,
+  stagesProblem,
   strategyProblem,
   targetCountProblem,
 } from "../../rules/index.ts";
@@ -62,7 +63,8 @@ export function validate(release: PlannedRelease): AppError | undefined {
   const wrongRestriction = restrictionProblem(release);
   if (wrongRestriction !== undefined)
     return new AppError(hubErrors.HELMOP_INVALID, wrongRestriction);
-  const wrongRollout = strategyProblem(spec.rolloutStrategy) ?? customizationProblem(release);
+  const wrongRollout =
+    strategyProblem(spec.rolloutStrategy) ?? stagesProblem(spec) ?? customizationProblem(release);
   if (wrongRollout !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongRollout);
   const wrongDependency = dependencyProblem(release);
   if (wrongDependency !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongDependency);

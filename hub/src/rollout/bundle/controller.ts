@@ -37,6 +37,8 @@ import {
   type Schedules,
   signatureOf,
 } from "../../rules/index.ts";
+import { createStagedRollouts } from "../stages/staged-rollouts.ts";
+import { stagedWatches } from "../stages/staged-watches.ts";
 import { clusterWatch } from "./cluster-watch.ts";
 import { coalesce } from "./coalesce.ts";
 import { createContentPacker, type Pack } from "./place.ts";
@@ -50,7 +52,7 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   readonly secrets: Watch;
   readonly charts: ChartResolver;
   readonly schedules: Pick<Schedules, "coverageOf">;
-  readonly contents: Pick<ContentStore, "ensure">;
+  readonly contents: Pick<ContentStore, "ensure" | "read">;
   readonly patterns: Patterns;
   /** How a content is packed; by default as agents expect it. */
   readonly pack?: Pack;
@@ -69,6 +71,7 @@ const timeoutMs = 6 * 60_000;
 
 export function createBundleController(deps: BundleControllerDeps): Controller {
   const { caches } = deps;
+  const deploymentSigner = createDeploymentSigner(deps.signer);
   const controller: Controller = createController({
     name: "bundle",
     workers: 16,
@@ -80,7 +83,13 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
       clusters: caches.clusters.store,
       groups: caches.groups.store,
       packer: createContentPacker(deps.pack),
-      deploymentSigner: createDeploymentSigner(deps.signer),
+      deploymentSigner,
+      staged: createStagedRollouts({
+        ...deps,
+        rollouts: caches.rollouts.store,
+        gates: caches.gates.store,
+        deploymentSigner,
+      }),
       prepare: bundlePreparer({
         ...deps,
         helmOps: caches.helmOps.store,
@@ -181,6 +190,7 @@ export function bundleWatches(
       coalesced,
     ),
     secrets,
+    ...stagedWatches(caches).map((each) => through(each, coalesced)),
   ];
 }
 

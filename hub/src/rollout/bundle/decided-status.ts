@@ -1,7 +1,8 @@
 /** The part of a Bundle's status that its reconcile decides. Pure. */
-import type { Bundle, BundleStatus } from "@flotilla/shared/api";
+import { type Bundle, type BundleStatus, rolledOutCondition } from "@flotilla/shared/api";
 import { findCondition, setCondition } from "@flotilla/shared/conditions";
 import type { ConditionState, ResolutionState, RolloutFields } from "../../rules/index.ts";
+import { rolledOut } from "../stages/staged-status.ts";
 
 /** The reason of Accepted=True where targets name something that does not exist. */
 export const targetsMissing = "TargetsMissing";
@@ -21,6 +22,8 @@ export interface Deployed {
   readonly uncheckedContents: Readonly<Record<string, string>>;
   /** How far its rollout is; undefined: nothing limits it. */
   readonly rollout?: RolloutFields | undefined;
+  /** Its staged rollout; absent: the strategy has no stages. */
+  readonly staged?: BundleStatus["rollout"];
 }
 
 export interface Decision {
@@ -85,9 +88,11 @@ export function decidedStatus(
   const {
     uncheckedContents: before,
     rejectedCode: _,
+    rollout: stagedBefore,
     ...others
   } = resolvedStatus(status, resolution);
   const kept = deployed === undefined ? others : withoutRollout(others);
+  const staged = deployed === undefined ? stagedBefore : deployed.staged;
   const unchecked = deployed === undefined ? before : deployed.uncheckedContents;
   return {
     ...kept,
@@ -99,10 +104,11 @@ export function decidedStatus(
       ...deployed.rollout,
     }),
     ...(Object.keys(unchecked ?? {}).length > 0 && { uncheckedContents: unchecked }),
-    conditions: setCondition(
-      kept.conditions,
-      { type: "Accepted", ...accepted, observedGeneration },
-      now,
+    ...(staged !== undefined && { rollout: staged }),
+    conditions: withRolledOut(
+      setCondition(kept.conditions, { type: "Accepted", ...accepted, observedGeneration }, now),
+      staged,
+      { observedGeneration, now },
     ),
   };
 }
@@ -118,4 +124,20 @@ function withoutRollout({
   ...others
 }: BundleStatus): BundleStatus {
   return others;
+}
+
+/** Present only where there is a staged rollout. */
+function withRolledOut(
+  conditions: NonNullable<BundleStatus["conditions"]>,
+  rollout: BundleStatus["rollout"],
+  { observedGeneration, now }: { readonly observedGeneration: number; readonly now: string },
+): NonNullable<BundleStatus["conditions"]> {
+  if (rollout === undefined) return conditions.filter(({ type }) => type !== rolledOutCondition);
+  const { phase, message = "" } = rollout;
+  const status = rolledOut(phase);
+  return setCondition(
+    conditions,
+    { type: rolledOutCondition, status, reason: phase, message, observedGeneration },
+    now,
+  );
 }

@@ -1,5 +1,11 @@
 /** Plans which BundleDeployments of a Bundle are created, changed and deleted, from its rollout. Pure. */
-import { apiVersion, type Bundle, type BundleDeployment, type Cluster } from "@flotilla/shared/api";
+import {
+  apiVersion,
+  type Bundle,
+  type BundleDeployment,
+  type Cluster,
+  type Promotion,
+} from "@flotilla/shared/api";
 import {
   bundleDeploymentFinalizer,
   clusterLabel,
@@ -60,7 +66,7 @@ export function planDeployments(
       offSchedule.push(keyOf(placement.cluster));
     if (current === undefined) {
       // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
-      if (placement.cluster.status?.namespace !== undefined && !isLimitReason(step.hold))
+      if (placement.cluster.status?.namespace !== undefined && isCreatedWhile(step.hold))
         create.push(signer.signed(newDeployment(bundle, step, common), bundle.metadata.uid));
     } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
     else if (!isForCluster(current, placement.cluster.metadata.uid)) {
@@ -90,6 +96,11 @@ function isPresent({ metadata }: BundleDeployment): boolean {
   return metadata.deletionTimestamp === undefined;
 }
 
+/** A pause creates what it holds, empty; a rollout creates nothing before its turn. */
+function isCreatedWhile(hold: RolloutStep["hold"]): boolean {
+  return hold !== "staged" && !isLimitReason(hold);
+}
+
 function newDeployment(bundle: Bundle, step: RolloutStep, common: Labels): BundleDeployment {
   const { placement } = step;
   return {
@@ -116,8 +127,9 @@ function updated(
   const spec = specFor(bundle, step, current);
   const { uid } = bundle.metadata;
   const isSigned = signer.isSignedFor(current, uid);
-  // The content of a paused deployment is what the current one says, which counts only with a signature.
-  const isOurs = isSigned || spec.deploymentID === placement.deploymentId;
+  // The content of one that is held is what the current one says, which counts only with a signature.
+  const isOurs =
+    isSigned || (step.hold !== "staged" && spec.deploymentID === placement.deploymentId);
   if (
     (isSigned || !isOurs) &&
     isSame(current.spec, spec) &&
@@ -131,10 +143,11 @@ function updated(
 /** What is held is still staged, and not promoted; where no partition takes the cluster, what is staged stays, too. */
 function specFor(
   bundle: Bundle,
-  { placement, hold }: RolloutStep,
+  { placement, hold, promotion }: RolloutStep,
   existing?: BundleDeployment,
 ): BundleDeployment["spec"] {
   const current = existing?.spec;
+  if (hold === "staged" && current !== undefined) return keptSpec(bundle, placement, current);
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
   const isKept = hold === "unassigned" && current !== undefined;
   const staged = isKept ? current.stagedDeploymentID : placement.deploymentId;
@@ -147,6 +160,7 @@ function specFor(
   return {
     deploymentID: promoted,
     stagedDeploymentID: staged,
+    ...(promotion !== undefined && { promotion }),
     ...(paused && { paused: true }),
     ...(placement.isSuspended && { suspend: true }),
     ...(hold === "offSchedule" && isInFlight(existing) && { offSchedule: true }),
@@ -182,6 +196,24 @@ function permittedRequest(
     ...(forceAt !== undefined && { forceAt }),
     ...(resetAt !== undefined && { resetAt }),
     ...(correctDriftAt !== undefined && { correctDriftAt }),
+  };
+}
+
+/** Contents and promotion stay; a pause and requests concern what is deployed. */
+function keptSpec(
+  bundle: Bundle,
+  { cluster, isSuspended }: Placement,
+  { deploymentID, stagedDeploymentID, promotion, referencedObjects }: BundleDeployment["spec"],
+): BundleDeployment["spec"] {
+  const paused = bundle.spec.paused === true || cluster.spec.paused === true;
+  return {
+    deploymentID,
+    stagedDeploymentID,
+    ...(promotion !== undefined && { promotion }),
+    ...(paused && { paused: true }),
+    ...(isSuspended && { suspend: true }),
+    ...requestIn(bundle),
+    ...((referencedObjects ?? []).length > 0 && { referencedObjects }),
   };
 }
 
@@ -236,7 +268,7 @@ function labelsFor(common: Labels, cluster: Cluster): Record<string, string> {
 }
 
 /**
- * Whether both have the same fields, with the same texts, flags and lists of texts. A change of one cluster compares the
+ * Whether both have the same fields, with the same texts, flags, lists of texts and promotions. A change of one cluster compares the
  * deployments of all, and a deep comparison costs ten times as much.
  */
 function isSame(a: Fields, b: Fields): boolean {
@@ -247,6 +279,12 @@ function isSame(a: Fields, b: Fields): boolean {
 }
 
 function isSameValue(a: unknown, b: unknown): boolean {
+  if (isPromotion(a) && isPromotion(b)) return isSame({ ...a }, { ...b });
   if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
   return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+/** The one field with fields of its own. */
+function isPromotion(value: unknown): value is Promotion {
+  return typeof value === "object" && value !== null && "rollout" in value;
 }

@@ -1,5 +1,5 @@
 /** Which deployments of a Bundle get its content now, and why what is deployed stays in the others. Pure. */
-import type { Bundle, Cluster } from "@flotilla/shared/api";
+import type { Bundle, Cluster, Promotion } from "@flotilla/shared/api";
 import type { HoldReason } from "../../rules/index.ts";
 import type { Placement } from "./place.ts";
 import { pauseOf, type RolloutLimits } from "./rollout-limits.ts";
@@ -8,6 +8,8 @@ export interface RolloutStep {
   readonly placement: Placement;
   /** Undefined: the content is promoted. */
   readonly hold: HoldReason | undefined;
+  /** By which staged rollout the content was promoted. */
+  readonly promotion?: Promotion | undefined;
 }
 
 /**

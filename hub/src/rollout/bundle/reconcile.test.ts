@@ -43,6 +43,7 @@ import { listDeployments } from "./deployment-writer.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
+import { testStagedRollouts } from "./testing/index.ts";
 
 const key = `${workspace}/web`;
 const reference = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
@@ -77,13 +78,17 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
   stores.bundles.set(rest.put(bundles, sized));
   stores.clusters.set(rest.put(clusters, aCluster("paris", { metadata: { uid: "uid-paris" } })));
   let published: BundleStatus | undefined;
+  const signer = createPinSigner(Buffer.from("key"));
+  const deploymentSigner = createDeploymentSigner(signer);
+  const clock = createFakeClock();
   const run = bundleReconciler({
     rest,
     ...stores,
     contents: { ensure: () => Promise.resolve() },
     packer: createContentPacker(),
-    deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),
+    deploymentSigner,
     schedules: createSchedules({ ...stores, schedules: createStore<Schedule>() }),
+    staged: testStagedRollouts(rest, clock),
     prepare,
     access: { forget: () => undefined },
     statuses: {
@@ -96,7 +101,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
     deploymentWrites: createSemaphore(1),
     refresh: () => undefined,
     events: { record: () => undefined, flush: () => Promise.resolve() },
-    clock: createFakeClock(),
+    clock,
   });
   return {
     rest,

@@ -25,12 +25,15 @@ import {
   type ContentStore,
   type DeploymentSigner,
   holds,
+  isStaged,
   isWorthPublishing,
   recordViolation,
   requeueAt,
   rolloutFields,
   type Schedules,
+  toTargetGroup,
 } from "../../rules/index.ts";
+import type { StagedPlan, StagedRollouts } from "../stages/staged-rollouts.ts";
 import {
   type Decision,
   type Deployed,
@@ -43,11 +46,12 @@ import {
 import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-writer.ts";
 import { withoutDeprecatedLabel } from "./deprecated-label.ts";
 import { offScheduleAt } from "./off-schedule.ts";
-import { type ContentPacker, matchTargets } from "./place.ts";
+import { type ContentPacker, matchTargets, type Placement, type TargetMatches } from "./place.ts";
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
-import { planRollout } from "./plan-rollout.ts";
+import { planRollout, type RolloutStep } from "./plan-rollout.ts";
 import type { PrepareBundle } from "./prepare.ts";
 import { type LimitedRollout, type RolloutLimits, rolloutLimits } from "./rollout-limits.ts";
+import { rolloutSummaryOf } from "./rollout-summary.ts";
 
 export interface BundleDeps extends DeploymentWriterDeps {
   readonly groups: Store<ClusterGroup>;
@@ -55,6 +59,7 @@ export interface BundleDeps extends DeploymentWriterDeps {
   readonly packer: ContentPacker;
   readonly deploymentSigner: DeploymentSigner;
   readonly schedules: Pick<Schedules, "coverageOf">;
+  readonly staged: StagedRollouts;
   readonly bundles: Store<Bundle>;
   readonly prepare: PrepareBundle;
   readonly access: Pick<ChartAccess, "forget">;
@@ -67,7 +72,7 @@ export interface BundleDeps extends DeploymentWriterDeps {
 
 /** What came of deploying a Bundle. */
 interface Applied extends Omit<Deployed, "version"> {
-  /** A deployment existed that our cache did not have. */
+  /** A deployment existed that our cache did not have, or a rollout has more to decide. */
   readonly isOvertaken: boolean;
   /** What the targets name that does not exist, as sentences. */
   readonly missing: readonly string[];
@@ -75,8 +80,8 @@ interface Applied extends Omit<Deployed, "version"> {
   readonly ofRollout: readonly string[];
   /** The clusters that wait for a window, as a sentence, or "". */
   readonly offSchedule: string;
-  /** When a window of a cluster opens or closes. */
-  readonly windowChangesAtMs: number | undefined;
+  /** When a window of a cluster opens or closes, or time alone changes what the rollout does. */
+  readonly changesAtMs: number | undefined;
 }
 
 /** Contents without a digest that a status lists. */
@@ -91,6 +96,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     if (bundle === undefined) {
       deps.access.forget(key);
       deployments.forget(key);
+      deps.staged.forget(key);
       deps.refresh(key);
       return done();
     }
@@ -145,7 +151,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       case "deployable": {
         const { spec, remarks, resolution, nextAtMs } = prepared;
         if ((await addFinalizer(finalizer(context.signal), bundle)) === undefined) return done();
-        const { isOvertaken, missing, ofRollout, offSchedule, windowChangesAtMs, ...deployed } =
+        const { isOvertaken, missing, ofRollout, offSchedule, changesAtMs, ...deployed } =
           await deploy({ ...bundle, spec }, context.signal);
         publish(bundle, {
           accepted: {
@@ -159,7 +165,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
           deployed: { ...deployed, version: spec.helm?.version ?? "" },
         });
         if (isOvertaken) return requeueAfter(0, "a deployment existed already");
-        return requeueAt(earlier(nextAtMs, windowChangesAtMs), deps.clock.now());
+        return requeueAt(earliest(nextAtMs, changesAtMs), deps.clock.now());
       }
     }
   }
@@ -168,22 +174,21 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
   async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied> {
     const namespace = targetedNamespace(bundle);
     const groups = deps.groups.byIndex(byNamespace, namespace);
-    const { placements, contents, missing } = await matchTargets(
+    const matches = await matchTargets(
       bundle,
       deps.clusters.byIndex(byNamespace, namespace),
       groups,
       deps.packer,
     );
-    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
+    const { placements, contents, missing } = matches;
     const windows = offScheduleAt(deps.schedules, deps.clock.now());
     await windows.lookUp(placements.map(({ cluster }) => cluster));
     const { isOff: isOffSchedule } = windows;
-    const { existing, limits } = await currentLimits(
-      { bundle, placements, groups, isOffSchedule },
+    const { rollout, staged, limits } = await currentRollout(
+      { bundle, ...matches, groups, isOffSchedule },
       signal,
     );
-    const rollout = planRollout(bundle, placements, { limits, isOffSchedule });
-    const plan = planDeployments(bundle, rollout, existing, {
+    const plan = planDeployments(bundle, rollout, deployments.existing(bundle), {
       signer: deps.deploymentSigner,
       isOffSchedule(deployment) {
         const cluster = deps.clusters.get(clusterKeyOf(deployment));
@@ -195,27 +200,66 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
     );
     return {
-      isOvertaken,
+      isOvertaken: isOvertaken || staged?.isUnfinished === true,
       missing,
       ofRollout: limits?.remarks ?? [],
       offSchedule: windows.remark(plan.offSchedule),
-      windowChangesAtMs: windows.changesAtMs(),
+      changesAtMs: earliest(windows.changesAtMs(), staged?.wakesAtMs),
+      staged: staged?.summary,
       targets: placements.length,
       rollout: limits && rolloutFields(limits.plan),
       uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
     };
   }
 
-  /** What is deployed, and what the limits let through. Before anything is promoted under limits the cache has to be current. */
+  /** What each cluster gets: by stages, under limits, or everything at once. */
+  async function currentRollout(of: RolloutInputs, signal: AbortSignal): Promise<CurrentRollout> {
+    const { bundle, placements, contents, groups, isOffSchedule } = of;
+    const staged = await planStaged(bundle, placements, groups, signal);
+    if (staged !== undefined) return { rollout: staged.steps, staged, limits: undefined };
+    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
+    const limits = await currentLimits({ bundle, placements, groups, isOffSchedule }, signal);
+    const rollout = planRollout(bundle, placements, { limits, isOffSchedule });
+    return { rollout, staged: undefined, limits };
+  }
+
+  /** What the limits let through. Before anything is promoted under limits the cache has to be current. */
   async function currentLimits(
     of: Omit<LimitedRollout, "existing">,
     signal: AbortSignal,
-  ): Promise<Pick<LimitedRollout, "existing"> & { readonly limits: RolloutLimits | undefined }> {
-    const existing = deployments.existing(of.bundle);
-    const limits = await rolloutLimits({ ...of, existing });
+  ): Promise<RolloutLimits | undefined> {
+    const limits = await rolloutLimits({ ...of, existing: deployments.existing(of.bundle) });
     return limits?.plan.promotes === true && (await deployments.catchUp(of.bundle, signal))
       ? await currentLimits(of, signal)
-      : { existing, limits };
+      : limits;
+  }
+
+  /** Undefined: the strategy has no stages, and everything that is not held is promoted at once. */
+  async function planStaged(
+    bundle: Bundle,
+    placements: readonly Placement[],
+    groups: readonly ClusterGroup[],
+    signal: AbortSignal,
+  ): Promise<StagedSteps | undefined> {
+    const { rolloutStrategy: strategy } = bundle.spec;
+    if (!isStaged(strategy)) return undefined;
+    const plan = await deps.staged.plan({
+      bundle,
+      strategy,
+      placements,
+      existing: () => deployments.existing(bundle),
+      groups: groups.map(toTargetGroup),
+      pack: (target) => deps.packer.pack(bundle, [target]),
+      catchUp: () => deployments.catchUp(bundle, signal),
+    });
+    if (plan === undefined) return { steps: placements.map(heldStep), isUnfinished: true };
+    const { rollout, status, wakesAtMs } = plan;
+    return {
+      steps: plan.targets.map(stagedStep),
+      isUnfinished: false,
+      summary: rolloutSummaryOf(rollout, status),
+      wakesAtMs,
+    };
   }
 
   /** Suspends and pauses the deployments of a Bundle that exist, and changes nothing else. */
@@ -278,8 +322,45 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
   }
 }
 
-function earlier(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+/** What decides who gets the contents now. */
+interface RolloutInputs extends Omit<LimitedRollout, "existing"> {
+  readonly contents: TargetMatches["contents"];
+}
+
+/** What a staged rollout has come to. */
+interface StagedSteps {
+  readonly steps: readonly RolloutStep[];
+  /** It has more to decide. */
+  readonly isUnfinished: boolean;
+  readonly summary?: Applied["staged"];
+  /** When time alone changes what it does, ms since 1970. */
+  readonly wakesAtMs?: number | undefined;
+}
+
+/** `staged` or `limits`: what holds clusters, if anything does. */
+interface CurrentRollout {
+  readonly rollout: readonly RolloutStep[];
+  readonly staged: StagedSteps | undefined;
+  readonly limits: RolloutLimits | undefined;
+}
+
+function heldStep(placement: Placement): RolloutStep {
+  return { placement, hold: "staged" };
+}
+
+function stagedStep({ placement, gets }: StagedPlan<Placement>["targets"][number]): RolloutStep {
+  if (gets === undefined) return heldStep(placement);
+  const { promotion, deploymentId, referencedObjects } = gets;
+  return {
+    placement: { ...placement, deploymentId, referencedObjects },
+    hold: undefined,
+    promotion,
+  };
+}
+
+function earliest(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return Math.min(one, other);
 }
 
 function isAcceptedNow({ metadata }: Bundle, status: BundleStatus | undefined): boolean {

@@ -9,6 +9,7 @@ import {
   type Cluster,
   type ClusterGroup,
   clusters,
+  type RolloutStrategy,
   type Schedule,
 } from "@flotilla/shared/api";
 import { createSemaphore } from "@flotilla/shared/concurrency";
@@ -23,13 +24,15 @@ import { createSchedules } from "../../rules/schedule/schedules.ts";
 import { aCluster, aRelease, httpPin, workspace } from "../../testing/index.ts";
 import { createContentPacker } from "./place.ts";
 import { bundleReconciler } from "./reconcile.ts";
+import { testStagedRollouts } from "./testing/index.ts";
 
 const key = `${workspace}/web`;
 const reference = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const names = ["c0", "c1", "c2", "c3", "c4", "c5"];
 
 /** Six connected clusters, of which two may be unavailable. */
-function setUp() {
+function setUp(rolloutStrategy: RolloutStrategy = { maxUnavailable: 2 }) {
+  const clock = createFakeClock();
   const rest = createMemoryApiServer();
   const clusterStore = createStore<Cluster>();
   for (const name of names) {
@@ -42,7 +45,7 @@ function setUp() {
   function publish(replicas: number): Bundle {
     const release = aRelease({
       targets: [{ clusterSelector: {} }],
-      rolloutStrategy: { maxUnavailable: 2 },
+      rolloutStrategy,
     });
     const bundle = bundleOf(release, { pins: [{ ...reference, pin: httpPin("1.2.9") }] });
     const { spec } = bundle;
@@ -74,6 +77,7 @@ function setUp() {
       contents: { ensure: () => Promise.resolve() },
       packer: createContentPacker(),
       deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),
+      staged: testStagedRollouts(rest, clock),
       prepare: ({ spec }) => Promise.resolve({ kind: "deployable", spec, remarks: [] }),
       access: { forget: () => undefined },
       statuses: {
@@ -86,7 +90,7 @@ function setUp() {
       onWritten: () => undefined,
       refresh: () => undefined,
       events: { record: () => undefined, flush: () => Promise.resolve() },
-      clock: createFakeClock(),
+      clock,
     });
     return {
       deployments,

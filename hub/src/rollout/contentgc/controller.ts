@@ -8,7 +8,12 @@ import {
   watch,
 } from "@flotilla/shared/kube/controller";
 import { keyOf } from "@flotilla/shared/kube/objects";
-import { byDigest, type ControllerDeps, contentsReferredBy } from "../../base/index.ts";
+import {
+  byDigest,
+  type ControllerDeps,
+  contentsPinnedBy,
+  contentsReferredBy,
+} from "../../base/index.ts";
 import type { ContentStore } from "../../rules/index.ts";
 import { collectReconciler } from "./reconcile.ts";
 
@@ -18,7 +23,9 @@ const contentGraceMs = 5 * 60_000;
 export function createContentController(
   deps: ControllerDeps & { readonly contents: ContentStore },
 ): Controller {
-  const { contents, deployments } = deps.caches;
+  const { contents, deployments, rollouts } = deps.caches;
+  const keysOf = (digests: readonly string[]) =>
+    digests.flatMap((digest) => contents.store.byIndex(byDigest, digest).map(keyOf));
   return createController({
     name: "content",
     workers: 4,
@@ -26,6 +33,7 @@ export function createContentController(
       ...deps,
       contentSecrets: contents.store,
       deployments: deployments.store,
+      rollouts: rollouts.store,
       graceMs: contentGraceMs,
     }),
     log: deps.log,
@@ -36,10 +44,13 @@ export function createContentController(
       // What a deployment referred to before it changed.
       watch(deployments, {
         predicate: ({ before }) => before !== undefined,
-        toKeys: ({ before }) =>
-          (before === undefined ? [] : contentsReferredBy(before)).flatMap((digest) =>
-            contents.store.byIndex(byDigest, digest).map(keyOf),
-          ),
+        toKeys: ({ before }) => keysOf(before === undefined ? [] : contentsReferredBy(before)),
+        replay: false,
+      }),
+      watch(rollouts, {
+        predicate: ({ before, after }) =>
+          before !== undefined && (after === undefined || contentsPinnedBy(after).length === 0),
+        toKeys: ({ before }) => keysOf(before === undefined ? [] : contentsPinnedBy(before)),
         replay: false,
       }),
     ],

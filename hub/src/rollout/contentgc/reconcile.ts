@@ -1,11 +1,12 @@
-/** Collects contents that no BundleDeployment has referred to for some minutes. */
+/** Collects contents that no BundleDeployment has referred to for some minutes, and no staged rollout may still give to one. */
 import type { BundleDeployment } from "@flotilla/shared/api";
+import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { done, type Reconcile, requeueAfter } from "@flotilla/shared/kube/controller";
 import { type ObjectKey, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
-import { byContent, contentDigestOf } from "../../base/index.ts";
+import { byContent, byPinnedContent, contentDigestOf } from "../../base/index.ts";
 import type { ContentStore } from "../../rules/index.ts";
 
 export interface CollectDeps {
@@ -13,6 +14,7 @@ export interface CollectDeps {
   /** Without their data. */
   readonly contentSecrets: Store<Secret>;
   readonly deployments: Store<BundleDeployment>;
+  readonly rollouts: Store<BundleRollout>;
   readonly contents: ContentStore;
   readonly clock: Clock;
   /** How long a content stays after the last that named it. */
@@ -48,6 +50,9 @@ export function collectReconciler(deps: CollectDeps): Reconcile {
   };
 
   function isNeeded(digest: string): boolean {
-    return deps.deployments.byIndex(byContent, digest).length > 0;
+    return (
+      deps.deployments.byIndex(byContent, digest).length > 0 ||
+      deps.rollouts.byIndex(byPinnedContent, digest).length > 0
+    );
   }
 }

@@ -69,9 +69,11 @@ function bundleUidOf({ metadata }: BundleDeployment): string | undefined {
 /** For one BundleDeployment of one cluster alone: the namespace is the cluster's, and references are relative to its workspace. */
 function signedData(deployment: BundleDeployment): readonly unknown[] {
   const { namespace, name } = deployment.metadata;
-  const { deploymentID, stagedDeploymentID, referencedObjects = [] } = deployment.spec;
+  const { deploymentID, stagedDeploymentID, referencedObjects = [], promotion } = deployment.spec;
   const contents = [deploymentID, stagedDeploymentID, referencedObjects];
-  return ["BundleDeployment", bundleUidOf(deployment), namespace, name, ...contents];
+  // A rollback gives back what the promotion says. Without one the signature is that of a hub without staged rollouts.
+  const promoted = promotion === undefined ? [] : [promotion];
+  return ["BundleDeployment", bundleUidOf(deployment), namespace, name, ...contents, ...promoted];
 }
 
 /** The key of the hub's signatures, as a replica knows it. */

@@ -16,7 +16,8 @@ export type LimitReason =
   /** As many clusters of its partition, or of the Bundle, are unavailable as `maxUnavailable` allows. */
   | "maxUnavailable";
 
-export type HoldReason = PauseReason | LimitReason;
+/** `staged`: its staged rollout has not promoted it; nothing of what it has is changed, and its BundleRollout says why. */
+export type HoldReason = PauseReason | LimitReason | "staged";
 
 export function isLimitReason(hold: HoldReason | undefined): hold is LimitReason {
   switch (hold) {
@@ -25,6 +26,7 @@ export function isLimitReason(hold: HoldReason | undefined): hold is LimitReason
     case "paused":
     case "clusterPaused":
     case "offSchedule":
+    case "staged":
       return false;
     case "unassigned":
     case "offline":

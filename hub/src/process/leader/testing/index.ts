@@ -17,3 +17,9 @@ export {
   readIndexOf,
 } from "./flux-steps.ts";
 export { runHistory, stable, untilSettled } from "./run-history.ts";
+export {
+  bundleStatusOf,
+  createStagedFleet,
+  type StagedClusters,
+  type StagedFleet,
+} from "./staged-fleet.ts";

@@ -1,0 +1,200 @@
+/** A HelmOp with a staged rollout on a fleet in memory: its clusters, their agents, its gates, and leaders that change. */
+import assert from "node:assert/strict";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  bundles,
+  clusters,
+  helmOps,
+  type RolloutStrategy,
+} from "@flotilla/shared/api";
+import {
+  type BundleRollout,
+  type BundleRolloutStatus,
+  bundleRollouts,
+  type Gate,
+  gates,
+} from "@flotilla/shared/api/rollout";
+import {
+  aCluster,
+  aHelmOp,
+  createTestLeader,
+  type TestLeader,
+  workspace,
+} from "../../../testing/index.ts";
+import { type RepositoryState, repo, resolverOf } from "./fleet-steps.ts";
+
+/** By name of the cluster: its labels. */
+export type StagedClusters = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export interface StagedFleet {
+  readonly leader: TestLeader;
+  readonly repository: RepositoryState;
+  /** The clusters that have this version, by name. */
+  having(version: string): readonly string[];
+  /** Agents of these clusters, or of all, report that what is desired is ready. */
+  ready(...names: readonly string[]): void;
+  /** The agent of a cluster has no retries left. */
+  fails(name: string): void;
+  setConnected(name: string, isConnected: boolean): void;
+  add(name: string, labels: Readonly<Record<string, string>>): void;
+  /** A user changes the strategy. */
+  setStrategy(strategy: RolloutStrategy): void;
+  /** A new version is published, and found. */
+  publish(version: string): Promise<void>;
+  /** Passes time. */
+  pass(ms?: number): Promise<void>;
+  rollouts(): readonly BundleRollout[];
+  current(): BundleRollout;
+  status(): BundleRolloutStatus;
+  gates(): readonly Gate[];
+  deployment(name: string): BundleDeployment | undefined;
+  /** A person writes the spec of the newest rollout. */
+  command(fields: Partial<BundleRollout["spec"]>): void;
+  stop(): Promise<void>;
+}
+
+/** Longer than the delay of statuses. */
+const quietMs = 3_000;
+
+export async function createStagedFleet(
+  strategy: RolloutStrategy,
+  labels: StagedClusters,
+): Promise<StagedFleet> {
+  const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
+  const leader = createTestLeader(resolverOf(repository));
+  const { rest } = leader;
+
+  function add(name: string, own: Readonly<Record<string, string>>): void {
+    const cluster = aCluster(name, { metadata: { uid: `uid-${name}`, labels: own }, status: {} });
+    const agent = { connected: true, epoch: 1, lastSeen: "2025-12-24T18:00:00Z" };
+    rest.put(clusters, { ...cluster, status: { agent } });
+  }
+
+  for (const [name, own] of Object.entries(labels)) add(name, own);
+  rest.put(
+    helmOps,
+    aHelmOp(
+      {
+        helm: { repo, chart: "web", version: "~1.2" },
+        pollingInterval: "15s",
+        targets: [{ clusterSelector: {} }],
+        rolloutStrategy: strategy,
+      },
+      { name: "web", uid: "uid-web" },
+    ),
+  );
+
+  const deploymentOf = (name: string) =>
+    rest
+      .all(bundleDeployments)
+      .find(({ metadata }) => metadata.labels?.["fleet.cattle.io/cluster"] === name);
+
+  function report(name: string, status: NonNullable<BundleDeployment["status"]>): void {
+    const deployment = deploymentOf(name);
+    assert.ok(deployment, `${name} has no deployment`);
+    rest.put(bundleDeployments, { ...deployment, status });
+  }
+
+  const fleet: StagedFleet = {
+    leader,
+    repository,
+    having(version) {
+      const digests = contentsOf(leader, version);
+      return Object.keys(names()).filter((name) =>
+        digests.has(deploymentOf(name)?.spec.deploymentID ?? ""),
+      );
+    },
+    ready(...some) {
+      for (const name of some.length > 0 ? some : Object.keys(names())) {
+        const desired = deploymentOf(name)?.spec.deploymentID;
+        if (desired === undefined || desired === "") continue;
+        report(name, { appliedDeploymentID: desired, ready: true, conditions: [isReady] });
+      }
+    },
+    fails(name) {
+      const { spec, status } = deploymentOf(name) ?? {};
+      const conditions = [
+        {
+          ...isReady,
+          status: "False" as const,
+          reason: "ErrApplied",
+          message: "it does not start",
+        },
+        { ...isReady, type: "Stalled", reason: "RetriesExceeded" },
+        { ...isReady, type: "Deployed", status: "False" as const, message: "it does not start" },
+      ];
+      const attemptedDeploymentID = spec?.deploymentID ?? "";
+      report(name, { ...status, ready: false, attemptedDeploymentID, conditions });
+    },
+    setConnected(name, connected) {
+      const cluster = rest.peek(clusters, { namespace: workspace, name });
+      assert.ok(cluster);
+      const agent = { ...cluster.status?.agent, connected };
+      rest.put(clusters, { ...cluster, status: { ...cluster.status, agent } });
+    },
+    add,
+    setStrategy(rolloutStrategy) {
+      const helmOp = rest.peek(helmOps, { namespace: workspace, name: "web" });
+      assert.ok(helmOp);
+      rest.put(helmOps, { ...helmOp, spec: { ...helmOp.spec, rolloutStrategy } });
+    },
+    async publish(version) {
+      repository.version = version;
+      await leader.pass(20_000);
+    },
+    pass: (ms = quietMs) => leader.pass(ms),
+    rollouts: () => rest.all(bundleRollouts).toSorted((a, b) => a.spec.number - b.spec.number),
+    current() {
+      const newest = fleet.rollouts().at(-1);
+      assert.ok(newest, "there is no BundleRollout");
+      return newest;
+    },
+    status() {
+      const { status } = fleet.current();
+      assert.ok(status, "no step was stored");
+      return status;
+    },
+    gates: () => rest.all(gates),
+    deployment: deploymentOf,
+    command(fields) {
+      const newest = fleet.current();
+      rest.put(bundleRollouts, { ...newest, spec: { ...newest.spec, ...fields } });
+    },
+    stop: () => leader.stop(),
+  };
+
+  function names(): Readonly<Record<string, true>> {
+    return Object.fromEntries(
+      rest
+        .all(clusters)
+        .map(({ metadata }) => [metadata.name, true] as const)
+        .toSorted(),
+    );
+  }
+
+  await leader.pass(quietMs);
+  return fleet;
+}
+
+const isReady = {
+  type: "Ready",
+  status: "True",
+  reason: "",
+  message: "",
+  lastTransitionTime: "2025-12-24T18:00:00Z",
+} as const;
+
+/** The contents that rollouts of a version pin. */
+function contentsOf({ rest }: TestLeader, version: string): ReadonlySet<string> {
+  const pinned = rest
+    .all(bundleRollouts)
+    .filter(({ spec }) => spec.version === version)
+    .flatMap(({ spec }) => spec.targets.flatMap(({ deploymentID }) => deploymentID ?? []));
+  return new Set(pinned);
+}
+
+/** The status of the Bundle, as the front ends read it. */
+export function bundleStatusOf({ leader }: Pick<StagedFleet, "leader">) {
+  return leader.rest.peek(bundles, { namespace: workspace, name: "web" })?.status;
+}

@@ -1,0 +1,27 @@
+/** The staged rollouts of a leader, with caches that have every BundleRollout and Gate of an API server in memory. */
+import { type BundleRollout, bundleRollouts, type Gate, gates } from "@flotilla/shared/api/rollout";
+import { createStore } from "@flotilla/shared/kube/cache";
+import type { MemoryApiServer } from "@flotilla/shared/kube/testing";
+import type { Clock } from "@flotilla/shared/time";
+import { createDeploymentSigner } from "../../../rules/content/deployment-signature.ts";
+import { createStagedRollouts, type StagedRollouts } from "../../stages/staged-rollouts.ts";
+import { signer } from "./preparer.ts";
+
+export function testStagedRollouts(rest: MemoryApiServer, clock: Clock): StagedRollouts {
+  const rollouts = createStore<BundleRollout>();
+  for (const rollout of rest.all(bundleRollouts)) rollouts.set(rollout);
+  const gateStore = createStore<Gate>();
+  for (const gate of rest.all(gates)) gateStore.set(gate);
+  return createStagedRollouts({
+    rest,
+    rollouts,
+    gates: gateStore,
+    signer,
+    deploymentSigner: createDeploymentSigner(signer),
+    contents: {
+      ensure: () => Promise.resolve(),
+      read: (id) => Promise.reject(new Error(`no content is stored: ${id}`)),
+    },
+    clock,
+  });
+}

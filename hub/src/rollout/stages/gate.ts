@@ -1,0 +1,179 @@
+/** The gates of a stage: what is stored of each, and how it ends. Pure. */
+import { createHash } from "node:crypto";
+import { type GateType, gateTypes, type StageGate } from "@flotilla/shared/api";
+import type { GateDecision, GateRecord } from "@flotilla/shared/api/rollout";
+import { canonicalJson } from "@flotilla/shared/json";
+import { cutText } from "@flotilla/shared/text";
+import { formatTimeMs, parseGoDuration, parseTime } from "@flotilla/shared/time";
+
+/** What gates are decided by. */
+export interface GateFacts {
+  readonly nowMs: number;
+  /** Every member that was promoted is done, but for failures that are tolerated. */
+  readonly isSettled: boolean;
+  /** The tests of the members that are done. */
+  readonly tests: "passed" | "failed" | "running";
+  /** Whether a Schedule of the namespace is open; undefined: there is none of that name, or it is invalid. */
+  readonly isScheduleOpen: (schedule: string) => boolean | undefined;
+  /** Whether the rollout of another app has completed a stage, or all. */
+  readonly isRolledOut: (app: NonNullable<StageGate["rollout"]>) => boolean;
+  /** The decision in the Gate with the UID of the record, as somebody wrote it. */
+  readonly decisionOf: (record: GateRecord) => GateDecision | undefined;
+}
+
+/** What a gate is about. */
+export interface GateSubject {
+  /** The BundleRollout. */
+  readonly rollout: string;
+  readonly revision: string;
+  readonly stage: string;
+  readonly when: GateRecord["when"];
+}
+
+/** Without `timeout`. A soak and a window have no limit. */
+const defaultTimeoutMs = 24 * 3_600_000;
+
+/** Characters of a name of a label's value, which a Gate's name is, too. */
+const longestName = 63;
+
+/** The type of a gate; undefined: it has none, or several. */
+export function gateTypeOf(gate: StageGate): GateType | undefined {
+  const types = Object.entries(gateTypes).filter(
+    ([field]) => gate[field as keyof typeof gateTypes] !== undefined,
+  );
+  const [first] = types;
+  return types.length === 1 ? first?.[1] : undefined;
+}
+
+/** A gate that begins to be waited for. `earlier`: its records that have ended; one is asked for again after a resume. */
+export function startGate(
+  gate: StageGate,
+  subject: GateSubject,
+  { nowMs, earlier }: { readonly nowMs: number; readonly earlier: number },
+): GateRecord {
+  const type = gateTypeOf(gate) ?? "External";
+  const timeoutMs =
+    gate.timeout === undefined
+      ? type === "Soak" || type === "Window"
+        ? undefined
+        : defaultTimeoutMs
+      : parseGoDuration(gate.timeout);
+  return {
+    name: gate.name,
+    when: subject.when,
+    type,
+    result: "Waiting",
+    gate: gateName(subject, gate.name, earlier),
+    digest: digestOf([subject.revision, subject.stage, subject.when, gate.name]),
+    startedAt: formatTimeMs(nowMs),
+    ...(timeoutMs !== undefined && { expiresAt: formatTimeMs(nowMs + timeoutMs) }),
+  };
+}
+
+/** `<rollout>-<stage>-<gate>`, shortened with a digest of the whole. */
+function gateName({ rollout, stage }: GateSubject, gate: string, earlier: number): string {
+  const name = `${rollout}-${stage}-${gate}${earlier === 0 ? "" : `-${earlier + 1}`}`;
+  if (name.length <= longestName) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  return `${name.slice(0, longestName - hash.length - 1).replace(/[-.]+$/, "")}-${hash}`;
+}
+
+export function digestOf(data: unknown): string {
+  return `sha256:${createHash("sha256").update(canonicalJson(data)).digest("hex")}`;
+}
+
+/** The record after what is known now; the same one (by `===`) where nothing changes. What has ended stays as it is. */
+export function judgeGate(gate: StageGate, record: GateRecord, facts: GateFacts): GateRecord {
+  if (record.result !== "Waiting") return record;
+  const { nowMs } = facts;
+  const expiresAtMs = parseTime(record.expiresAt);
+  if (expiresAtMs !== undefined && nowMs >= expiresAtMs)
+    return ended(record, nowMs, {
+      result: "Failed",
+      reason: "Expired",
+      message: `no decision within ${gate.timeout ?? "24h"}`,
+    });
+  if (gate.soak !== undefined) return judgeSoak(gate.soak.for, record, facts);
+  if (gate.test !== undefined) {
+    if (facts.tests === "running") return record;
+    const message = `the tests of the chart have ${facts.tests}`;
+    const result = facts.tests === "passed" ? "Passed" : "Failed";
+    return ended(record, nowMs, { result, reason: "Met", message });
+  }
+  if (gate.window !== undefined)
+    return facts.isScheduleOpen(gate.window.schedule) === true
+      ? ended(record, nowMs, { result: "Passed", reason: "Met", message: "the window is open" })
+      : record;
+  if (gate.rollout !== undefined) {
+    const message = `the rollout of ${gate.rollout.kind} ${gate.rollout.name} has come so far`;
+    return facts.isRolledOut(gate.rollout)
+      ? ended(record, nowMs, { result: "Passed", reason: "Met", message })
+      : record;
+  }
+  const decision = record.uid === undefined ? undefined : facts.decisionOf(record);
+  if (decision === undefined || decision.digest !== record.digest) return record;
+  const { result, by, message } = decision;
+  return ended(record, nowMs, { result, reason: "Decided", by, message });
+}
+
+/** Measured from a time that is stored here: the time of a condition may be that of another content. */
+function judgeSoak(duration: string, record: GateRecord, facts: GateFacts): GateRecord {
+  const { soakingSince, ...others } = record;
+  if (!facts.isSettled) return soakingSince === undefined ? record : others;
+  const sinceMs = parseTime(soakingSince);
+  if (sinceMs === undefined) return { ...record, soakingSince: formatTimeMs(facts.nowMs) };
+  const isOver = facts.nowMs - sinceMs >= (parseGoDuration(duration) ?? 0);
+  if (!isOver) return record;
+  const message = `nothing has failed for ${duration}`;
+  return ended(record, facts.nowMs, { result: "Passed", reason: "Met", message });
+}
+
+interface End {
+  readonly result: "Passed" | "Failed";
+  readonly reason: "Decided" | "Expired" | "Met";
+  readonly by?: string;
+  readonly message?: string | undefined;
+}
+
+const messageChars = 512;
+
+function ended(record: GateRecord, nowMs: number, end: End): GateRecord {
+  const { result, reason, by = "", message = "" } = end;
+  return {
+    ...record,
+    result,
+    reason,
+    decision: {
+      result,
+      by: cutText(by, messageChars),
+      at: formatTimeMs(nowMs),
+      digest: record.digest,
+      ...(message !== "" && { message: cutText(message, messageChars) }),
+    },
+  };
+}
+
+/** When a gate may end by time alone, ms since 1970. */
+export function gateWakesAt(gate: StageGate, record: GateRecord): number | undefined {
+  if (record.result !== "Waiting") return undefined;
+  const soakingSinceMs = parseTime(record.soakingSince);
+  const soaksUntilMs =
+    gate.soak === undefined || soakingSinceMs === undefined
+      ? undefined
+      : soakingSinceMs + (parseGoDuration(gate.soak.for) ?? 0);
+  return earliest([soaksUntilMs, parseTime(record.expiresAt)]);
+}
+
+/** The earliest of these times; undefined without any. */
+export function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** The record of a gate that counts: the newest of its name. */
+export function currentRecord(
+  records: readonly GateRecord[] | undefined,
+  { name }: Pick<StageGate, "name">,
+): GateRecord | undefined {
+  return records?.findLast((record) => record.name === name);
+}

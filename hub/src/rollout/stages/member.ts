@@ -1,0 +1,155 @@
+/** The members of a staged rollout: the state of each cluster, for one revision. Pure. */
+import type { Promotion } from "@flotilla/shared/api";
+
+/** A target cluster of a rollout, as the engine sees it. */
+export interface Member {
+  /** `namespace/name` of its Cluster. */
+  readonly key: string;
+  /** The content of the revision for it; "" where none of its targets match it: it is not promoted. */
+  readonly content: string;
+  /** The content that it is to have now; "" where there is none yet. */
+  readonly desired: string;
+  /** What its agent has applied, and whether that is ready. */
+  readonly applied: string;
+  readonly isReady: boolean;
+  /** Since when it is not ready, ms since 1970; undefined: not known, or it is ready. */
+  readonly unreadySinceMs: number | undefined;
+  /** By which rollout `desired` was promoted; undefined: by none. */
+  readonly promotion: Promotion | undefined;
+  /** Its agent has no retries left for `desired`. */
+  readonly hasGivenUp: boolean;
+  readonly waitsForDependency: boolean;
+  /** The results of the tests of what is applied; undefined: none yet. */
+  readonly testsPassed: boolean | undefined;
+  readonly isConnected: boolean;
+  /** It, its target or its Bundle is paused or suspended. */
+  readonly isPaused: boolean;
+  /** Its Schedules are closed. */
+  readonly isOffSchedule: boolean;
+  readonly isSkipped: boolean;
+  /** Why it is not ready, for people; "" where nothing is known. */
+  readonly message: string;
+}
+
+/** The classes of members, as the counts of a rollout have them. */
+export type MemberClass =
+  | "skipped"
+  | "done"
+  | "failed"
+  | "inFlight"
+  | "paused"
+  | "offline"
+  | "offSchedule"
+  | "pending";
+
+/** What the class of a member depends on besides itself. */
+export interface ClassContext {
+  /** The BundleRollout. */
+  readonly rollout: string;
+  readonly nowMs: number;
+  readonly startedAtMs: number;
+  /** When a person resumed the rollout last; deadlines begin again then. */
+  readonly resumedAtMs: number | undefined;
+  readonly deadlineMs: number;
+  /** Members wait for a dependency, so that all deadlines stand still: they begin again when none does. */
+  readonly isBlocked: boolean;
+  /** Whether the release runs tests whose failure counts. */
+  readonly needsTests: boolean;
+  /** Whether the windows of its stage are open. */
+  readonly isWindowOpen: boolean;
+  /** Its stage is passed over. */
+  readonly isStageSkipped: boolean;
+}
+
+/** A member with its class in one rollout. */
+export interface ClassedMember {
+  readonly member: Member;
+  readonly class: MemberClass;
+  /** It was not ready before, so that it counts neither as unavailable nor as a failure. */
+  readonly isBrokenBefore: boolean;
+  /** When it fails if nothing changes, ms since 1970; undefined: not in flight, or its deadline stands still. */
+  readonly failsAtMs: number | undefined;
+}
+
+export function classify(member: Member, context: ClassContext): ClassedMember {
+  const failsAtMs = deadlineOf(member, context);
+  const kind = classOf(member, context, failsAtMs);
+  return {
+    member,
+    class: kind,
+    isBrokenBefore: isBrokenBefore(member, context),
+    failsAtMs: kind === "inFlight" ? failsAtMs : undefined,
+  };
+}
+
+function classOf(
+  member: Member,
+  context: ClassContext,
+  failsAtMs: number | undefined,
+): MemberClass {
+  if (member.isSkipped || context.isStageSkipped) return "skipped";
+  if (isDone(member, context)) return "done";
+  if (hasRevision(member)) {
+    if (member.isPaused) return "inFlight";
+    const isLate = failsAtMs !== undefined && context.nowMs > failsAtMs;
+    return member.hasGivenUp || isLate ? "failed" : "inFlight";
+  }
+  if (member.isPaused) return "paused";
+  if (!member.isConnected) return "offline";
+  return member.isOffSchedule || !context.isWindowOpen ? "offSchedule" : "pending";
+}
+
+/** Whether it was promoted to the revision, or had the same content before. */
+export function hasRevision({ content, desired }: Member): boolean {
+  return content !== "" && desired === content;
+}
+
+/** The readiness of an earlier content proves nothing about this one. */
+function isDone(member: Member, { needsTests }: ClassContext): boolean {
+  return (
+    hasRevision(member) &&
+    member.applied === member.content &&
+    member.isReady &&
+    (!needsTests || member.testsPassed === true)
+  );
+}
+
+/** Undefined where it stands still: members wait for a dependency, or it is paused. */
+function deadlineOf(member: Member, context: ClassContext): number | undefined {
+  if (context.isBlocked || member.isPaused) return undefined;
+  const promotedAtMs = promotedAt(member, context.rollout);
+  const { startedAtMs, resumedAtMs = 0, deadlineMs } = context;
+  const sinceMs = Math.max(promotedAtMs ?? startedAtMs, member.unreadySinceMs ?? 0, resumedAtMs);
+  return sinceMs + deadlineMs;
+}
+
+function promotedAt({ promotion }: Member, rollout: string): number | undefined {
+  if (promotion?.rollout !== rollout) return undefined;
+  const atMs = Date.parse(promotion.at);
+  return Number.isNaN(atMs) ? undefined : atMs;
+}
+
+function isBrokenBefore(member: Member, { rollout, startedAtMs }: ClassContext): boolean {
+  const { promotion, desired, isReady, isConnected, unreadySinceMs } = member;
+  if (promotion?.rollout === rollout && hasRevision(member))
+    return promotion.from !== "" && promotion.wasReady === false;
+  const wasUnready = unreadySinceMs === undefined || unreadySinceMs <= startedAtMs;
+  return desired !== "" && isConnected && !isReady && wasUnready;
+}
+
+/** Whether it had something that was ready, or nothing at all: promoting it may make a cluster unavailable. */
+export function isAvailableOrNew({ desired, isReady, applied }: Member): boolean {
+  return desired === "" || (isReady && applied === desired);
+}
+
+/** Whether it counts as unavailable in its stage: it was promoted and is not done, or it is connected and not ready. */
+export function isUnavailable({ member, class: kind, isBrokenBefore }: ClassedMember): boolean {
+  if (isBrokenBefore || kind === "skipped" || kind === "done") return false;
+  if (hasRevision(member)) return true;
+  return member.isConnected && !isAvailableOrNew(member);
+}
+
+/** Whether it counts as a failure of its stage. */
+export function isFailure({ class: kind, isBrokenBefore }: ClassedMember): boolean {
+  return kind === "failed" && !isBrokenBefore;
+}

@@ -1,0 +1,61 @@
+/** Makes the members of a rollout from Clusters and their BundleDeployments. Pure. */
+import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { parseTime } from "@flotilla/shared/time";
+import { presenceOf } from "../../base/index.ts";
+import { isAboutDesired } from "../../rules/index.ts";
+import type { Member } from "./member.ts";
+
+/** A target cluster, and what is known of it. */
+export interface MemberSource {
+  readonly cluster: Cluster;
+  /** Undefined: there is none yet. */
+  readonly deployment: BundleDeployment | undefined;
+  /** Whether the hub wrote the deployment for this Bundle: what else it says counts for nothing. */
+  readonly isSigned: boolean;
+  /** The content of the revision; "" where none of its targets match. */
+  readonly content: string;
+  /** The Bundle or the target is paused or suspended. */
+  readonly isHeld: boolean;
+  readonly skip: ReadonlySet<string>;
+}
+
+/** The reasons of an agent that has no retries left. */
+const givenUp: ReadonlySet<string> = new Set(["RetriesExceeded", "MissingRollbackTarget"]);
+
+export function memberOf(source: MemberSource): Member {
+  const { cluster, deployment, isSigned, content, isHeld, skip } = source;
+  const key = keyOf(cluster);
+  const { conditions, appliedDeploymentID = "", ready } = deployment?.status ?? {};
+  const id = deployment?.spec.deploymentID ?? "";
+  const desired = isSigned || id === content ? id : "";
+  const isReady = ready === true && appliedDeploymentID === desired;
+  const isAbout = deployment !== undefined && isAboutDesired(deployment);
+  const condition = findCondition(conditions, "Ready");
+  const stalled = findCondition(conditions, "Stalled");
+  const tests = findCondition(conditions, "TestSuccess")?.status;
+  const failure = findCondition(conditions, "Deployed");
+  return {
+    key,
+    content,
+    desired,
+    applied: appliedDeploymentID,
+    isReady,
+    unreadySinceMs:
+      isReady || condition?.status === "True"
+        ? undefined
+        : parseTime(condition?.lastTransitionTime),
+    promotion: isSigned ? deployment?.spec.promotion : undefined,
+    hasGivenUp: isAbout && stalled?.status === "True" && givenUp.has(stalled.reason ?? ""),
+    waitsForDependency:
+      isAbout && findCondition(conditions, "Reconciling")?.reason === "DependencyNotReady",
+    testsPassed:
+      tests === undefined || tests === "Unknown" || !isAbout ? undefined : tests === "True",
+    isConnected: presenceOf(cluster) === "Connected" && cluster.status?.namespace !== undefined,
+    isPaused: isHeld || cluster.spec.paused === true,
+    isOffSchedule: cluster.status?.scheduled === true && cluster.status.activeSchedule !== true,
+    isSkipped: skip.has(key),
+    message: (failure?.status === "False" ? failure.message : condition?.message) ?? "",
+  };
+}

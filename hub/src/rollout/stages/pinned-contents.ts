@@ -1,0 +1,42 @@
+/** The content that a cluster gets by what a BundleRollout pins, whatever its Bundle says by now. */
+import type { Cluster } from "@flotilla/shared/api";
+import type { BundleRollout, PinnedTarget } from "@flotilla/shared/api/rollout";
+import type { TimeSlices } from "@flotilla/shared/concurrency";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { type TargetGroup, targetsFor, toTargetCluster } from "../../rules/index.ts";
+
+/** A content, and the objects that it refers to. */
+export interface PinnedContent {
+  readonly deploymentId: string;
+  readonly referencedObjects: readonly string[];
+}
+
+/** By key of the cluster; one that no pinned target matches has no entry. With pauses: these may be thousands. */
+export async function pinnedContents(
+  { spec }: Pick<BundleRollout, "spec">,
+  clusters: readonly Cluster[],
+  groups: readonly TargetGroup[],
+  slices: TimeSlices,
+): Promise<ReadonlyMap<ObjectKey, PinnedContent>> {
+  const contents = new Map<PinnedTarget, PinnedContent>();
+  const found = new Map<ObjectKey, PinnedContent>();
+  const { targets, targetRestrictions } = spec;
+  for (const cluster of clusters) {
+    const find = await targetsFor(toTargetCluster(cluster), groups, slices);
+    // With FirstMatch, the only mode that can be staged, the options of one target apply.
+    const [target] = await find({ targets, targetRestrictions });
+    const content = target && (contents.get(target) ?? contentOf(target));
+    if (target !== undefined && content !== undefined) {
+      contents.set(target, content);
+      found.set(keyOf(cluster), content);
+    }
+    if (slices.isOver) await slices.pause();
+  }
+  return found;
+}
+
+function contentOf({ deploymentID, referencedObjects }: PinnedTarget): PinnedContent | undefined {
+  return deploymentID === undefined
+    ? undefined
+    : { deploymentId: deploymentID, referencedObjects: referencedObjects ?? [] };
+}

@@ -1,0 +1,316 @@
+/** One step of one stage: its next phase and gates, what it waits for, and whether it may promote. Pure. */
+import type { FailureAction, RolloutStage, StageGate } from "@flotilla/shared/api";
+import type { Breach, GateRecord, StageStatus } from "@flotilla/shared/api/rollout";
+import { formatTimeMs, parseTime } from "@flotilla/shared/time";
+import {
+  currentRecord,
+  earliest,
+  type GateFacts,
+  type GateSubject,
+  gateWakesAt,
+  judgeGate,
+  startGate,
+} from "./gate.ts";
+import { type ClassedMember, isFailure } from "./member.ts";
+import { choosePromotions, type StageLimits, unavailableCount } from "./promote.ts";
+import type { WindowState } from "./stage-windows.ts";
+import { named, type Waiting } from "./waiting.ts";
+
+/** What a stage is decided by. `stored`: what the API server has of it; undefined: nothing yet. */
+export interface StageInput {
+  readonly stage: RolloutStage;
+  readonly stored: StageStatus | undefined;
+  readonly members: readonly ClassedMember[];
+  /** Nothing comes after it. */
+  readonly isLast: boolean;
+  readonly isSkipped: boolean;
+  readonly limits: StageLimits;
+  readonly onFailure: FailureAction;
+  readonly window: WindowState;
+  readonly facts: Omit<GateFacts, "isSettled" | "tests">;
+  readonly subject: Omit<GateSubject, "when">;
+  /** The clusters of the whole rollout. */
+  readonly total: number;
+}
+
+/** What follows: to be stored before anything else does. */
+export interface StageOutcome {
+  readonly phase: StageStatus["phase"];
+  readonly gates: readonly GateRecord[];
+  readonly waiting: Waiting | undefined;
+  readonly breach: Breach | undefined;
+  /** When it may change by time alone, ms since 1970. */
+  readonly wakesAtMs: number | undefined;
+}
+
+/** Whether the stage lets the next one begin. */
+export function isThrough(phase: StageStatus["phase"] | undefined): boolean {
+  return phase === "Completed" || phase === "Skipped";
+}
+
+/** Whether a stage was passed over without clusters, and has some now: it begins, with its gates. */
+export function isReopened({
+  stored,
+  members,
+  isSkipped,
+}: Pick<StageInput, "stored" | "members" | "isSkipped">): boolean {
+  const isEmpty = !members.some((each) => each.class !== "skipped");
+  return stored?.phase === "Skipped" && !isSkipped && !isEmpty;
+}
+
+/** Whether its clusters may be promoted: those of a completed stage are late. */
+export function mayPromote(phase: StageStatus["phase"] | undefined): boolean {
+  return phase === "Progressing" || phase === "Completed";
+}
+
+/** Failures that do not count already because a person has accepted them. */
+export function failureBreach(input: StageInput): Breach | undefined {
+  const { stage, members, limits, onFailure, facts } = input;
+  if (onFailure === "Continue") return undefined;
+  const failed = members.filter(isFailure).length;
+  if (failed <= limits.maxFailures) return undefined;
+  return {
+    stage: stage.name,
+    cause: "Failures",
+    action: onFailure,
+    at: formatTimeMs(facts.nowMs),
+    failed,
+    maxFailures: storable(limits.maxFailures),
+  };
+}
+
+/** The step of the first stage that is not completed. */
+export function stepStage(input: StageInput): StageOutcome {
+  const { stored } = input;
+  const gates = stored?.gates ?? [];
+  if (input.isSkipped) return through("Skipped", gates);
+  const members = input.members.filter((each) => each.class !== "skipped");
+  if (input.members.length === 0) {
+    if (input.isLast || input.stage.allowEmpty === true) return through("Skipped", gates);
+    const waiting = { reason: "StageEmpty", stage: input.stage.name, total: input.total } as const;
+    return { ...idle(gates), phase: stored?.phase ?? "Pending", waiting };
+  }
+  if (members.length === 0) return through("Skipped", gates);
+  switch (stored?.phase ?? "Pending") {
+    case "Gated":
+      return stepGates(input, "Before");
+    case "Progressing":
+      return stepMembers(input, members);
+    case "Soaking":
+    case "Verifying":
+      return stepGates(input, "After");
+    // After a halt that was resumed it goes on where its gates are.
+    default:
+      return (input.stage.before ?? []).some((gate) => !isPassed(gates, gate))
+        ? stepGates(input, "Before")
+        : { ...idle(gates), phase: "Progressing" };
+  }
+}
+
+function idle(gates: readonly GateRecord[]): Omit<StageOutcome, "phase"> {
+  return { gates, waiting: undefined, breach: undefined, wakesAtMs: undefined };
+}
+
+function through(phase: "Completed" | "Skipped", gates: readonly GateRecord[]): StageOutcome {
+  return { ...idle(gates), phase };
+}
+
+function isPassed(records: readonly GateRecord[], gate: StageGate): boolean {
+  return currentRecord(records, gate)?.result === "Passed";
+}
+
+/** All gates of one side are started together, and all of them must pass. */
+function stepGates(input: StageInput, when: GateRecord["when"]): StageOutcome {
+  const { stage, stored, facts, subject, limits } = input;
+  const wanted = (when === "Before" ? stage.before : stage.after) ?? [];
+  const active = input.members.filter((each) => each.class !== "skipped");
+  const isSettled =
+    active.every((each) => each.class !== "inFlight") &&
+    active.filter(isFailure).length <= limits.maxFailures;
+  const all = { ...facts, isSettled, tests: testsOf(active) };
+  let records = stored?.gates ?? [];
+  for (const gate of wanted) {
+    const record = currentRecord(records, gate);
+    // After a halt that was resumed, a gate that had failed is asked for again.
+    const isResumed = record?.result === "Failed" && !isWaitingPhase(stored?.phase, when);
+    if (record === undefined || isResumed) {
+      const earlier = records.filter(({ name }) => name === gate.name).length;
+      records = [
+        ...records,
+        startGate(gate, { ...subject, when }, { nowMs: facts.nowMs, earlier }),
+      ];
+    } else {
+      const judged = judgeGate(gate, record, all);
+      if (judged !== record) records = records.map((each) => (each === record ? judged : each));
+    }
+  }
+  const current = wanted.flatMap((gate) => {
+    const record = currentRecord(records, gate);
+    return record === undefined ? [] : [{ gate, record }];
+  });
+  const failed = current.find(({ record }) => record.result === "Failed")?.record;
+  if (failed !== undefined)
+    return { ...idle(records), phase: "Halted", breach: gateBreach(input, failed) };
+  const waiting = current.filter(({ record }) => record.result === "Waiting");
+  if (waiting.length === 0)
+    return { ...idle(records), phase: when === "Before" ? "Progressing" : "Completed" };
+  return {
+    ...idle(records),
+    phase: when === "Before" ? "Gated" : phaseAfter(waiting.map(({ record }) => record)),
+    waiting: gatesWaiting(stage.name, waiting),
+    wakesAtMs: earliest(waiting.map(({ gate, record }) => gateWakesAt(gate, record))),
+  };
+}
+
+function isWaitingPhase(
+  phase: StageStatus["phase"] | undefined,
+  when: GateRecord["when"],
+): boolean {
+  return when === "Before" ? phase === "Gated" : phase === "Soaking" || phase === "Verifying";
+}
+
+function phaseAfter(waiting: readonly GateRecord[]): "Soaking" | "Verifying" {
+  return waiting.some(({ type }) => type === "Soak") ? "Soaking" : "Verifying";
+}
+
+function gatesWaiting(
+  stage: string,
+  waiting: readonly { readonly gate: StageGate; readonly record: GateRecord }[],
+): Waiting {
+  const others = waiting.filter(({ record }) => record.type !== "Soak");
+  const [soak] = waiting;
+  if (others.length > 0 || soak === undefined)
+    return { reason: "GateWaiting", stage, gates: others.map(({ record }) => record) };
+  const untilMs =
+    soak.record.soakingSince === undefined ? undefined : gateWakesAt(soak.gate, soak.record);
+  return { reason: "Soaking", stage, duration: soak.gate.soak?.for ?? "", untilMs };
+}
+
+function testsOf(members: readonly ClassedMember[]): GateFacts["tests"] {
+  const done = members.filter((each) => each.class === "done");
+  if (done.some(({ member }) => member.testsPassed === false)) return "failed";
+  return done.length > 0 && done.every(({ member }) => member.testsPassed === true)
+    ? "passed"
+    : "running";
+}
+
+function gateBreach(
+  { stage, onFailure, facts, limits, members }: StageInput,
+  gate: GateRecord,
+): Breach {
+  return {
+    stage: stage.name,
+    cause: gate.reason === "Expired" ? "GateExpired" : "GateFailed",
+    // A gate that has failed never passes.
+    action: onFailure === "Continue" ? "Halt" : onFailure,
+    at: formatTimeMs(facts.nowMs),
+    failed: members.filter(isFailure).length,
+    maxFailures: storable(limits.maxFailures),
+    gate: gate.name,
+  };
+}
+
+/** A stage whose gates before it have passed: promotes, until nothing is pending or in flight. */
+function stepMembers(input: StageInput, members: readonly ClassedMember[]): StageOutcome {
+  const { stage, stored, limits, facts } = input;
+  const gates = stored?.gates ?? [];
+  const keys = (kind: ClassedMember["class"]) =>
+    members.filter((each) => each.class === kind).map(({ member }) => member.key);
+  const [done, inFlight, pending] = [keys("done"), keys("inFlight"), keys("pending")];
+  const offSchedule = keys("offSchedule");
+  const progressing = { ...idle(gates), phase: "Progressing" } as const;
+  if (inFlight.length > 0 || pending.length > 0 || offSchedule.length > 0) {
+    const waiting = memberWaiting(input, members);
+    return { ...progressing, waiting };
+  }
+  const needed = stage.minSuccess ?? 1;
+  if (done.length >= needed) {
+    return (stage.after ?? []).length === 0
+      ? through("Completed", gates)
+      : stepGates(input, "After");
+  }
+  const missing = [...keys("offline"), ...keys("paused")];
+  if (done.length === 0 && missing.length === 0) {
+    const breach: Breach = {
+      stage: stage.name,
+      cause: "NothingReady",
+      action: input.onFailure === "Continue" ? "Halt" : input.onFailure,
+      at: formatTimeMs(facts.nowMs),
+      failed: members.filter((each) => each.class === "failed").length,
+      maxFailures: storable(limits.maxFailures),
+    };
+    return { ...idle(gates), phase: "Halted", breach };
+  }
+  const waiting = {
+    reason: "ClustersMissing",
+    stage: stage.name,
+    done: done.length,
+    needed,
+    missing: named(missing),
+  } as const;
+  return { ...progressing, waiting };
+}
+
+function memberWaiting(input: StageInput, members: readonly ClassedMember[]): Waiting {
+  const { stage, limits, window } = input;
+  const keysOf = (some: readonly ClassedMember[]) => some.map(({ member }) => member.key);
+  const inFlight = members.filter((each) => each.class === "inFlight");
+  const blocked = inFlight.filter(({ member }) => member.waitsForDependency);
+  const offSchedule = members.filter((each) => each.class === "offSchedule");
+  const isFree = choosePromotions(members, limits).length > 0;
+  if (blocked.length > 0)
+    return {
+      reason: "DependencyNotReady",
+      stage: stage.name,
+      clusters: named(keysOf(blocked)),
+      isIdle: blocked.length === inFlight.length && !isFree,
+    };
+  if (inFlight.length === 0 && !isFree) {
+    if (members.some((each) => each.class === "pending")) {
+      const unavailable = members.filter(
+        (each) => each.class === "failed" || (each.class === "pending" && !each.member.isReady),
+      );
+      return {
+        reason: "LimitReached",
+        stage: stage.name,
+        limit: limits.maxUnavailable,
+        unavailable: { ...named(keysOf(unavailable)), count: unavailableCount(members, limits) },
+      };
+    }
+    return {
+      reason: "WindowClosed",
+      stage: stage.name,
+      opensAtMs: window.isOpen ? undefined : window.changesAtMs,
+      clusters: offSchedule.length,
+    };
+  }
+  return {
+    reason: "Promoting",
+    stage: stage.name,
+    done: members.filter((each) => each.class === "done").length,
+    total: members.length,
+    inFlight: named(keysOf(inFlight)),
+  };
+}
+
+/** With `Continue` there is no limit, which JSON cannot say. */
+export function storable(count: number): number {
+  return Number.isFinite(count) ? count : Number.MAX_SAFE_INTEGER;
+}
+
+/** The gates after a pause: what was waited for stood still. */
+export function shiftGates(gates: readonly GateRecord[], byMs: number): readonly GateRecord[] {
+  const later = (time: string | undefined) => {
+    const atMs = parseTime(time);
+    return atMs === undefined ? undefined : formatTimeMs(atMs + byMs);
+  };
+  return gates.map((record) => {
+    if (record.result !== "Waiting") return record;
+    const [expiresAt, soakingSince] = [later(record.expiresAt), later(record.soakingSince)];
+    return {
+      ...record,
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(soakingSince !== undefined && { soakingSince }),
+    };
+  });
+}

@@ -1,0 +1,32 @@
+/**
+ * What holds in every history of a staged rollout: random fleets, strategies and interleavings of reports, labels, clusters that join,
+ * leave and return, windows, gates, revisions and commands of people. The seed is printed when one fails.
+ */
+import assert from "node:assert/strict";
+import { seed as first } from "@flotilla/shared/testing";
+import { test } from "vitest";
+import { randomHistory } from "./testing/index.ts";
+
+const histories = 10_000;
+
+test(`in ${histories} random histories no limit, gate or order is broken`, {
+  timeout: 600_000,
+}, () => {
+  let promotions = 0;
+  const phases = new Map<string, number>();
+  for (let index = 0; index < histories; index += 1) {
+    const seed = (first + index) >>> 0;
+    try {
+      const { promoted, phase } = randomHistory(seed);
+      promotions += promoted;
+      phases.set(phase, (phases.get(phase) ?? 0) + 1);
+    } catch (error) {
+      throw new Error(`history with seed ${seed} (FLOTILLA_SEED=${seed})`, { cause: error });
+    }
+  }
+
+  // The histories have effects.
+  assert.ok(promotions > histories);
+  for (const phase of ["Completed", "Halted", "RolledBack", "Superseded", "Cancelled"])
+    assert.ok((phases.get(phase) ?? 0) > histories / 500, `${phase}: ${phases.get(phase)}`);
+});

@@ -1,0 +1,188 @@
+/** The status of a BundleRollout, from what a step decided and the classes of its members. Pure. */
+import { rolledOutCondition } from "@flotilla/shared/api";
+import {
+  type Breach,
+  type BundleRolloutStatus,
+  type FailingCluster,
+  type GateRecord,
+  maxFailureMessageLength,
+  maxNamed,
+  type RolloutCounts,
+  type RolloutReason,
+  type StagePhase,
+  type StageStatus,
+} from "@flotilla/shared/api/rollout";
+import { setCondition } from "@flotilla/shared/conditions";
+import { cutText } from "@flotilla/shared/text";
+import { formatTimeMs, parseTime } from "@flotilla/shared/time";
+import type { ClassedMember, MemberClass } from "./member.ts";
+import { isFirstInstallation } from "./rollback.ts";
+import { isThrough } from "./stage-step.ts";
+import type { StageParts, StepInputs } from "./step-inputs.ts";
+
+/** What a step decided. */
+export interface Decided {
+  readonly phase: BundleRolloutStatus["phase"];
+  readonly reason: RolloutReason | undefined;
+  readonly message: string;
+  readonly startedAt: string;
+  readonly breach: Breach | undefined;
+  readonly handledResume: string | undefined;
+  readonly resumedAt: string | undefined;
+  /** By name. */
+  readonly stages: ReadonlyMap<string, DecidedStage>;
+  readonly wakesAtMs: number | undefined;
+}
+
+export interface DecidedStage {
+  readonly phase: StagePhase;
+  readonly gates: readonly GateRecord[];
+  readonly startedAt: string | undefined;
+  readonly completedAt: string | undefined;
+  readonly acceptedFailures: number | undefined;
+}
+
+/** Phases that a rollout does not leave by itself. */
+const ended: ReadonlySet<string> = new Set(["RolledBack", "Completed", "Superseded", "Cancelled"]);
+
+export function stagedStatus(
+  inputs: StepInputs,
+  parts: readonly StageParts[],
+  decided: Decided,
+): BundleRolloutStatus {
+  const { stored, next, nowMs, stable } = inputs;
+  const now = formatTimeMs(nowMs);
+  const { phase, reason, message, breach, handledResume, resumedAt, startedAt } = decided;
+  const stages = parts.map((part) => stageStatus(part, decided));
+  const stage = stages.find((each) => !isThrough(each.phase))?.name;
+  const isSame = stored?.phase === phase && stored.reason === reason && stored.stage === stage;
+  const endedAt = ended.has(phase) ? (stored?.endedAt ?? now) : undefined;
+  const unassigned = inputs.members.filter(({ key }) => !inputs.assignment.has(key));
+  const counts = sumOf(stages, inputs.members.length);
+  const kept = firstInstallations(inputs, phase);
+  const text = nextText(message, phase, next?.version);
+  return {
+    phase,
+    ...(reason !== undefined && { reason }),
+    ...(text !== "" && { message: text }),
+    since: isSame ? (stored.since ?? now) : now,
+    ...(stage !== undefined && { stage }),
+    startedAt,
+    ...(endedAt !== undefined && { endedAt }),
+    ...(stable !== undefined && { stable }),
+    ...(next !== undefined && {
+      next: {
+        revision: next.revision,
+        ...(next.version !== undefined && { version: next.version }),
+        since: stored?.next?.revision === next.revision ? stored.next.since : now,
+      },
+    }),
+    ...(breach !== undefined && { breach }),
+    ...(handledResume !== undefined && { handledResume }),
+    ...(resumedAt !== undefined && { resumedAt }),
+    clusters: counts,
+    stages,
+    ...(unassigned.length > 0 && {
+      unassigned: {
+        count: unassigned.length,
+        first: unassigned.slice(0, maxNamed).map(({ key }) => key),
+      },
+    }),
+    ...(kept.length > 0 && { kept: { count: kept.length, first: kept.slice(0, maxNamed) } }),
+    display: { done: `${counts.done}/${counts.total}` },
+    conditions: setCondition(
+      stored?.conditions,
+      {
+        type: rolledOutCondition,
+        status: rolledOut(phase),
+        reason: reason ?? phase,
+        message: text,
+      },
+      now,
+    ),
+  };
+}
+
+/** True: completed. False: halted, or taken back. */
+export function rolledOut(phase: BundleRolloutStatus["phase"]): "True" | "False" | "Unknown" {
+  if (phase === "Completed") return "True";
+  return phase === "Progressing" || phase === "Waiting" ? "Unknown" : "False";
+}
+
+function nextText(
+  message: string,
+  phase: BundleRolloutStatus["phase"],
+  version: string | undefined,
+): string {
+  const isInProgress = phase === "Progressing" || phase === "Waiting";
+  if (version === undefined || !isInProgress) return message;
+  return `${message}; version ${version} waits for the end of this rollout: set spec.state to Cancelled to start it instead`;
+}
+
+function stageStatus({ stage, members }: StageParts, decided: Decided): StageStatus {
+  const own = decided.stages.get(stage.name);
+  const { phase = "Pending", gates = [], startedAt, completedAt, acceptedFailures } = own ?? {};
+  const failing = failingOf(members);
+  return {
+    name: stage.name,
+    phase,
+    ...countsOf(members),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(completedAt !== undefined && { completedAt }),
+    ...(acceptedFailures !== undefined && { acceptedFailures }),
+    ...(gates.length > 0 && { gates }),
+    ...(failing.length > 0 && { failing }),
+  };
+}
+
+function countsOf(members: readonly ClassedMember[]): RolloutCounts {
+  const count = (kind: MemberClass) => members.filter((each) => each.class === kind).length;
+  return {
+    total: members.length,
+    done: count("done"),
+    inFlight: count("inFlight"),
+    failed: count("failed"),
+    pending: count("pending"),
+    offline: count("offline"),
+    paused: count("paused"),
+    skipped: count("skipped"),
+    offSchedule: count("offSchedule"),
+    brokenBefore: members.filter(({ isBrokenBefore }) => isBrokenBefore).length,
+  };
+}
+
+function sumOf(stages: readonly RolloutCounts[], total: number): RolloutCounts {
+  const sum = (field: keyof RolloutCounts) =>
+    stages.reduce((all, counts) => all + counts[field], 0);
+  return {
+    total,
+    done: sum("done"),
+    inFlight: sum("inFlight"),
+    failed: sum("failed"),
+    pending: sum("pending"),
+    offline: sum("offline"),
+    paused: sum("paused"),
+    skipped: sum("skipped"),
+    offSchedule: sum("offSchedule"),
+    brokenBefore: sum("brokenBefore"),
+  };
+}
+
+function failingOf(members: readonly ClassedMember[]): readonly FailingCluster[] {
+  return members
+    .filter((each) => each.class === "failed")
+    .slice(0, maxNamed)
+    .map(({ member }) => ({
+      cluster: member.key,
+      message: cutText(member.message, maxFailureMessageLength),
+      since: formatTimeMs(member.unreadySinceMs ?? parseTime(member.promotion?.at) ?? 0),
+    }));
+}
+
+function firstInstallations(
+  { members, name }: StepInputs,
+  phase: BundleRolloutStatus["phase"],
+): readonly string[] {
+  if (phase !== "RollingBack" && phase !== "RolledBack") return [];
+  return members.filter((member) => isFirstInstallation(member, name)).map(({ key }) => key);
+}

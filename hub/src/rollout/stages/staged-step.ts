@@ -1,0 +1,432 @@
+/**
+ * One step of a staged rollout, from what is stored, the clusters and the time: the status to store, and what is promoted. Pure: it may
+ * be asked again at any time, by any leader. What it decides is stored first: a step that decides anything promotes nothing.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type {
+  Breach,
+  BundleRolloutStatus,
+  RolloutReason,
+  StageStatus,
+} from "@flotilla/shared/api/rollout";
+import { formatTimeMs, parseTime } from "@flotilla/shared/time";
+import { atLeastOne, stagesOf } from "../../rules/index.ts";
+import { earliest } from "./gate.ts";
+import { type ClassedMember, isFailure, type Member } from "./member.ts";
+import { choosePromotions } from "./promote.ts";
+import { chooseRollbacks, goesBackUntil, isGoingBack, mayGoBack } from "./rollback.ts";
+import {
+  failureBreach,
+  isReopened,
+  isThrough,
+  mayPromote,
+  type StageOutcome,
+  shiftGates,
+  stepStage,
+} from "./stage-step.ts";
+import { type Decided, stagedStatus } from "./staged-status.ts";
+import { isUnblocked, type StageParts, type StepInputs, stagePartsOf } from "./step-inputs.ts";
+import { named, type Waiting, waitingText } from "./waiting.ts";
+
+/** What a member gets: the revision, or what it had before. */
+export interface Promoted {
+  readonly member: Member;
+  readonly content: string;
+  readonly isRollback: boolean;
+}
+
+export interface StepResult {
+  readonly status: BundleRolloutStatus;
+  /** Whether its decisions are stored. While they are not, nothing is promoted. */
+  readonly isStored: boolean;
+  readonly promotions: readonly Promoted[];
+  readonly classed: ReadonlyMap<string, ClassedMember>;
+  /** When it may change by time alone, ms since 1970. */
+  readonly wakesAtMs: number | undefined;
+}
+
+export function stepRollout(inputs: StepInputs): StepResult {
+  // A clock that was set back must not make times in the status lie in the future.
+  const nowMs = Math.max(inputs.nowMs, newestTime(inputs.stored));
+  const parts = stagePartsOf({ ...inputs, nowMs });
+  const decided = decide({ ...inputs, nowMs }, parts);
+  const status = stagedStatus({ ...inputs, nowMs }, parts, decided);
+  const isStored = isDeepStrictEqual(decisionsOf(inputs.stored), decisionsOf(status));
+  return {
+    status,
+    isStored,
+    promotions: isStored ? promotionsOf({ ...inputs, nowMs }, parts, status) : [],
+    classed: new Map(
+      parts.flatMap(({ members }) => members.map((each) => [each.member.key, each] as const)),
+    ),
+    wakesAtMs: earliest([decided.wakesAtMs, ...wakesOf(parts, status)]),
+  };
+}
+
+/** Deadlines of clusters in flight, and windows for which members wait, whatever stage they are in. */
+function wakesOf(
+  parts: readonly StageParts[],
+  { phase }: BundleRolloutStatus,
+): readonly (number | undefined)[] {
+  if (!isRunning(phase)) return [];
+  return parts.flatMap(({ members, window }) => [
+    // A cluster has failed once its deadline is over.
+    ...members.map(({ failsAtMs }) => (failsAtMs === undefined ? undefined : failsAtMs + 1)),
+    ...(members.some((each) => each.class === "offSchedule") ? [window.changesAtMs] : []),
+  ]);
+}
+
+function isRunning(phase: BundleRolloutStatus["phase"]): boolean {
+  return phase === "Progressing" || phase === "Waiting" || phase === "Completed";
+}
+
+/** The times of decisions. */
+function newestTime(stored: BundleRolloutStatus | undefined): number {
+  const times = [
+    stored?.startedAt,
+    stored?.resumedAt,
+    stored?.breach?.at,
+    ...(stored?.stages ?? []).flatMap((stage) => [stage.startedAt, stage.completedAt]),
+  ];
+  return Math.max(0, ...times.map((time) => parseTime(time) ?? 0));
+}
+
+/** What must be stored before anything follows from it. */
+function decisionsOf(status: BundleRolloutStatus | undefined): unknown {
+  if (status === undefined) return undefined;
+  const { phase, breach, handledResume, resumedAt, stages = [] } = status;
+  return {
+    // Between these two nothing is decided: both promote what may be promoted.
+    phase: phase === "Waiting" ? "Progressing" : phase,
+    breach,
+    handledResume,
+    resumedAt,
+    isPaused: status.reason === "Paused",
+    goesBack: status.reason === "StableRequested",
+    stages: stages.map((stage) => {
+      const { startedAt, completedAt, acceptedFailures, gates } = stage;
+      return {
+        name: stage.name,
+        phase: stage.phase,
+        startedAt,
+        completedAt,
+        acceptedFailures,
+        gates,
+      };
+    }),
+  };
+}
+
+/** The phase and its reason, and what each stage has come to. */
+function decide(inputs: StepInputs, parts: readonly StageParts[]): Decided {
+  const { stored, spec, goesBack, isSuperseded } = inputs;
+  const phase = stored?.phase ?? "Progressing";
+  const state = spec.state ?? "Running";
+  const same = kept(inputs);
+  if (stored === undefined && inputs.isAdopted) return adopted(inputs, parts);
+  switch (phase) {
+    case "Superseded":
+    case "Cancelled":
+      return goesBack && phase === "Cancelled" ? goBack(inputs, parts, "StableRequested") : same;
+    case "RolledBack":
+      if (goesBack) return end(same, "Superseded", "StableRequested");
+      return isSuperseded ? end(same, "Superseded", "NewerRevision") : same;
+    case "RollingBack":
+      return stepBack(inputs, parts);
+    case "Completed":
+      if (isSuperseded) return end(same, "Superseded", "NewerRevision");
+      if (state === "RolledBack") return goBack(inputs, parts, "Requested");
+      return parts.some(isReopened) && state === "Running" && !inputs.isPaused
+        ? stepStages(inputs, parts, same)
+        : same;
+    default:
+  }
+  if (isSuperseded) return end(same, "Superseded", "NewerRevision");
+  if (goesBack) return goBack(inputs, parts, "StableRequested");
+  if (state === "RolledBack") return goBack(inputs, parts, "Requested");
+  if (state === "Cancelled") return end(same, "Cancelled", "Requested");
+  if (inputs.isPaused) return { ...same, ...pausedPhase(phase, same) };
+  if (phase === "Halted") return stepHalted(inputs, parts, state === "Halted");
+  if (state === "Halted") return { ...same, phase: "Halted", reason: "Requested" };
+  const resumed = stored?.reason === "Paused" ? unpaused(inputs, same) : same;
+  const breach = parts
+    .filter((part) => hasBegun(part.stored?.phase))
+    .map(failureBreach)
+    .find((each) => each !== undefined);
+  if (breach !== undefined) return halt(resumed, breach);
+  return stepStages(inputs, parts, resumed);
+}
+
+function hasBegun(phase: StageStatus["phase"] | undefined): boolean {
+  return phase !== undefined && phase !== "Pending" && phase !== "Skipped";
+}
+
+/** As it is stored. */
+function kept(inputs: StepInputs): Decided {
+  const { stored, spec, strategy, nowMs } = inputs;
+  const stages = new Map(
+    stagesOf(strategy).map(({ name }) => {
+      const state = stored?.stages?.find((each) => each.name === name);
+      const { startedAt, completedAt, acceptedFailures } = state ?? {};
+      const times = { startedAt, completedAt, acceptedFailures };
+      return [
+        name,
+        { phase: state?.phase ?? "Pending", gates: state?.gates ?? [], ...times },
+      ] as const;
+    }),
+  );
+  return {
+    phase: stored?.phase ?? "Progressing",
+    reason: stored?.reason,
+    message: stored?.message ?? "",
+    startedAt: stored?.startedAt ?? formatTimeMs(nowMs),
+    breach: stored?.breach,
+    // What was asked for while nothing was halted is done.
+    handledResume: stored?.phase === "Halted" ? stored.handledResume : spec.resume,
+    resumedAt: isUnblocked(inputs) ? formatTimeMs(nowMs) : stored?.resumedAt,
+    stages,
+    wakesAtMs: undefined,
+  };
+}
+
+function end(
+  same: Decided,
+  phase: "Superseded" | "Cancelled" | "RolledBack",
+  reason: RolloutReason,
+): Decided {
+  return { ...same, phase, reason, message: endText(phase, reason) };
+}
+
+function endText(phase: "Superseded" | "Cancelled" | "RolledBack", reason: RolloutReason): string {
+  if (phase === "Cancelled") return "cancelled; clusters keep what they have";
+  if (phase === "RolledBack") return "clusters have got back what they had before";
+  return reason === "StableRequested"
+    ? "taken back, because the desired revision is the one before"
+    : "a newer revision was started instead";
+}
+
+/** A fleet that has the revision already: nothing is asked for that is done. */
+function adopted(inputs: StepInputs, parts: readonly StageParts[]): Decided {
+  const same = kept(inputs);
+  const at = formatTimeMs(inputs.nowMs);
+  const stages = new Map(
+    parts.map(({ stage }) => {
+      const times = { startedAt: at, completedAt: at, acceptedFailures: undefined };
+      return [stage.name, { phase: "Completed", gates: [], ...times }] as const;
+    }),
+  );
+  return { ...same, phase: "Completed", reason: "AllStagesCompleted", message: "", stages };
+}
+
+function pausedPhase(
+  phase: BundleRolloutStatus["phase"],
+  same: Decided,
+): Pick<Decided, "phase" | "reason" | "message"> {
+  if (phase === "Halted") return same;
+  return { phase: "Waiting", reason: "Paused", message: waitingText({ reason: "Paused" }) };
+}
+
+/** Gates, soaks and deadlines stood still since it was paused. */
+function unpaused({ stored, nowMs }: StepInputs, same: Decided): Decided {
+  const pausedMs = Math.max(0, nowMs - (parseTime(stored?.since) ?? nowMs));
+  const stages = new Map(
+    [...same.stages].map(
+      ([name, stage]) => [name, { ...stage, gates: shiftGates(stage.gates, pausedMs) }] as const,
+    ),
+  );
+  return { ...same, resumedAt: formatTimeMs(nowMs), stages };
+}
+
+/** Stored before anything is halted or taken back. */
+function halt(same: Decided, breach: Breach): Decided {
+  const reason = breach.cause === "Failures" ? "TooManyFailures" : breach.cause;
+  const stage = same.stages.get(breach.stage);
+  return {
+    ...same,
+    phase: breach.action === "Rollback" ? "RollingBack" : "Halted",
+    reason,
+    message: breachText(breach),
+    breach,
+    stages:
+      stage === undefined
+        ? same.stages
+        : new Map([...same.stages, [breach.stage, { ...stage, phase: "Halted" }]]),
+  };
+}
+
+function breachText({ stage, cause, failed, maxFailures, gate, at }: Breach): string {
+  switch (cause) {
+    case "Failures":
+      return `stage ${stage}: ${failed} ${failed === 1 ? "cluster has" : "clusters have"} failed, more than the ${maxFailures} that may`;
+    case "GateFailed":
+      return `the gate ${gate} of stage ${stage} has failed`;
+    case "GateExpired":
+      return `nobody decided the gate ${gate} of stage ${stage} until ${at}`;
+    case "NothingReady":
+      return `no cluster of stage ${stage} is ready`;
+  }
+}
+
+/** Goes on when a person asks for it; nothing else resumes it. */
+function stepHalted(
+  inputs: StepInputs,
+  parts: readonly StageParts[],
+  isHaltedByUser: boolean,
+): Decided {
+  const { stored, spec, nowMs } = inputs;
+  const same = kept(inputs);
+  if (isHaltedByUser) return same;
+  const isRequested = spec.resume !== undefined && spec.resume !== stored?.handledResume;
+  if (stored?.breach === undefined || isRequested) {
+    const stages = new Map(
+      parts.map(({ stage, members }) => {
+        const state = same.stages.get(stage.name);
+        const failed = members.filter(isFailure).length;
+        const { phase = "Pending", gates = [], startedAt, completedAt } = state ?? {};
+        const accepted = isRequested && failed > 0 ? failed : state?.acceptedFailures;
+        return [
+          stage.name,
+          { phase, gates, startedAt, completedAt, acceptedFailures: accepted },
+        ] as const;
+      }),
+    );
+    return {
+      ...same,
+      phase: "Progressing",
+      reason: "Promoting",
+      message: "resumed",
+      breach: undefined,
+      handledResume: spec.resume,
+      resumedAt: formatTimeMs(nowMs),
+      stages,
+    };
+  }
+  return same;
+}
+
+function goBack(inputs: StepInputs, parts: readonly StageParts[], reason: RolloutReason): Decided {
+  const same = kept(inputs);
+  const count = parts
+    .flatMap(({ members }) => members)
+    .filter(({ member }) => mayGoBack(member, inputs.name)).length;
+  return {
+    ...same,
+    phase: "RollingBack",
+    reason,
+    message: `${count} clusters get back what they had before`,
+  };
+}
+
+function stepBack(inputs: StepInputs, parts: readonly StageParts[]): Decided {
+  const same = kept(inputs);
+  const members = parts.flatMap((part) =>
+    part.members.map((each) => ({ ...each, context: backContext(inputs, part) })),
+  );
+  const left = members.filter(
+    ({ member, class: kind }) => kind !== "skipped" && mayGoBack(member, inputs.name),
+  );
+  const busy = members.filter(({ member, context }) => isGoingBack(member, context));
+  const isBack = left.length === 0 && busy.length === 0;
+  if (isBack) {
+    const { reason = "Requested" } = same;
+    return reason === "StableRequested" || inputs.goesBack
+      ? end(same, "Superseded", "StableRequested")
+      : { ...end(same, "RolledBack", reason), message: backText(same) };
+  }
+  const keys = [...left, ...busy].map(({ member }) => member.key);
+  return {
+    ...same,
+    message: `${left.length} clusters still have the revision, ${busy.length} are not ready yet: ${named(keys).first.join(", ")}`,
+    wakesAtMs: earliest(members.map(({ member, context }) => goesBackUntil(member, context))),
+  };
+}
+
+function backText({ breach }: Decided): string {
+  const why = breach === undefined ? "" : `${breachText(breach)}: `;
+  return `${why}${endText("RolledBack", "Requested")}`;
+}
+
+function backContext({ name, nowMs }: StepInputs, { deadlineMs }: StageParts) {
+  return { rollout: name, nowMs, deadlineMs };
+}
+
+/** The first stage that is not through makes a step; those after it wait. */
+function stepStages(inputs: StepInputs, parts: readonly StageParts[], same: Decided): Decided {
+  const current = parts.find(
+    (part) => !isThrough(same.stages.get(part.stage.name)?.phase) || isReopened(part),
+  );
+  if (current === undefined)
+    return { ...same, phase: "Completed", reason: "AllStagesCompleted", message: "" };
+  const state = same.stages.get(current.stage.name);
+  const stored = current.stored && { ...current.stored, ...(state && { gates: state.gates }) };
+  const outcome = stepStage({ ...current, stored });
+  const now = formatTimeMs(inputs.nowMs);
+  const startedAt = state?.startedAt ?? (outcome.phase === "Pending" ? undefined : now);
+  const completedAt = isThrough(outcome.phase) ? now : state?.completedAt;
+  const acceptedFailures = state?.acceptedFailures;
+  const next = {
+    phase: outcome.phase,
+    gates: outcome.gates,
+    startedAt,
+    completedAt,
+    acceptedFailures,
+  };
+  const stages = new Map([...same.stages, [current.stage.name, next] as const]);
+  const { breach } = outcome;
+  if (breach !== undefined) return halt({ ...same, stages }, breach);
+  return { ...same, ...shown(outcome), stages, wakesAtMs: outcome.wakesAtMs };
+}
+
+function shown({ waiting, phase }: StageOutcome): Pick<Decided, "phase" | "reason" | "message"> {
+  if (waiting === undefined)
+    return {
+      phase: "Progressing",
+      reason: "Promoting",
+      message: `the stage is ${phase.toLowerCase()}`,
+    };
+  return {
+    phase: isProgress(waiting) ? "Progressing" : "Waiting",
+    reason: reasonIn(waiting),
+    message: waitingText(waiting),
+  };
+}
+
+function isProgress(waiting: Waiting): boolean {
+  return waiting.reason === "DependencyNotReady" ? !waiting.isIdle : waiting.reason === "Promoting";
+}
+
+function reasonIn({ reason }: Waiting): RolloutReason {
+  return reason;
+}
+
+/** By what is stored: the revision for members whose turn it is, or what they had before. */
+function promotionsOf(
+  inputs: StepInputs,
+  parts: readonly StageParts[],
+  status: BundleRolloutStatus,
+): readonly Promoted[] {
+  const { spec, strategy } = inputs;
+  if (status.phase === "RollingBack") {
+    if (spec.state === "Halted" || inputs.isPaused) return [];
+    const { rollback } = strategy;
+    return parts.flatMap((part) => {
+      if (rollback?.respectWindows === true && !part.window.isOpen) return [];
+      const limit = rollback?.maxUnavailable ?? undefined;
+      const most =
+        limit === undefined ? part.limits.maxUnavailable : atLeastOne(limit, part.members.length);
+      return chooseRollbacks(part.members, backContext(inputs, part), most).map((member) => ({
+        member,
+        content: member.promotion?.from ?? "",
+        isRollback: true,
+      }));
+    });
+  }
+  const isHeld = inputs.isPaused || (spec.state ?? "Running") !== "Running";
+  if (!isRunning(status.phase) || isHeld) return [];
+  const first = parts.findIndex(({ stored }) => !isThrough(stored?.phase));
+  const open = first === -1 ? parts : parts.slice(0, first + 1);
+  return open
+    .filter((part) => mayPromote(part.stored?.phase) && failureBreach(part) === undefined)
+    .flatMap((part) => choosePromotions(part.members, part.limits))
+    .map((member) => ({ member, content: member.content, isRollback: false }));
+}

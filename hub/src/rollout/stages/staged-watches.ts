@@ -1,0 +1,94 @@
+/** What staged rollouts wait for: reports and presence of their clusters, decisions of Gates, and commands of users. */
+import { isDeepStrictEqual } from "node:util";
+import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import type { Change } from "@flotilla/shared/kube/cache";
+import { isSpecChange, type Watch, watch } from "@flotilla/shared/kube/controller";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import {
+  bundleKeyOf,
+  byRolloutNamespace,
+  type ControllerDeps,
+  presenceOf,
+} from "../../base/index.ts";
+import { isStaged } from "../../rules/index.ts";
+
+type Caches = Pick<
+  ControllerDeps["caches"],
+  "bundles" | "clusters" | "deployments" | "gates" | "rollouts"
+>;
+
+/** They deliver keys of Bundles. */
+export function stagedWatches({
+  bundles,
+  clusters,
+  deployments,
+  gates,
+  rollouts,
+}: Caches): readonly Watch[] {
+  return [
+    watch(rollouts, {
+      predicate: isSpecChange,
+      toKeys: ({ before, after }) =>
+        [after ?? before].flatMap((each) =>
+          each === undefined
+            ? []
+            : [keyOf({ namespace: each.metadata.namespace ?? "", name: each.spec.bundle.name })],
+        ),
+      replay: false,
+    }),
+    watch(gates, {
+      predicate: ({ before, after }) =>
+        after === undefined || !isDeepStrictEqual(before?.status?.decision, after.status?.decision),
+      toKeys({ before, after }) {
+        const gate = after ?? before;
+        const { namespace = "" } = gate?.metadata ?? {};
+        const rollout = rollouts.store.get(
+          keyOf({ namespace, name: gate?.spec.rollout.name ?? "" }),
+        );
+        return rollout === undefined ? [] : [keyOf({ namespace, name: rollout.spec.bundle.name })];
+      },
+      replay: false,
+    }),
+    watch(deployments, {
+      predicate: isReport,
+      toKeys: ({ after }) => (after === undefined ? [] : [bundleKeyOf(after)].filter(isStagedKey)),
+      replay: false,
+    }),
+    watch(clusters, {
+      predicate: isPromotableChange,
+      toKeys: ({ key }) =>
+        bundles.store
+          .byIndex(byRolloutNamespace, refOf(key).namespace ?? "")
+          .map(keyOf)
+          .filter(isStagedKey),
+      replay: false,
+    }),
+  ];
+
+  function isStagedKey(key: ObjectKey): boolean {
+    return isStaged(bundles.store.get(key)?.spec.rolloutStrategy);
+  }
+}
+
+/** Predicate: the class of the cluster in a rollout may be another one. */
+function isReport({ before, after }: Change<BundleDeployment>): boolean {
+  if (before === undefined || after === undefined) return false;
+  const [a, b] = [before.status, after.status];
+  return (
+    a !== b &&
+    (a?.ready !== b?.ready ||
+      a?.appliedDeploymentID !== b?.appliedDeploymentID ||
+      a?.attemptedDeploymentID !== b?.attemptedDeploymentID ||
+      !isDeepStrictEqual(a?.conditions, b?.conditions))
+  );
+}
+
+/** Predicate: whether the cluster may be promoted has changed. */
+function isPromotableChange({ before, after }: Change<Cluster>): boolean {
+  if (before === undefined || after === undefined) return false;
+  return (
+    presenceOf(before) !== presenceOf(after) ||
+    before.status?.scheduled !== after.status?.scheduled ||
+    before.status?.activeSchedule !== after.status?.activeSchedule
+  );
+}

@@ -1,0 +1,122 @@
+/** What a step of a staged rollout is made from, and its stages with their members and limits. Pure. */
+import type { FailureAction, RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
+import type { BundleRolloutSpec, BundleRolloutStatus } from "@flotilla/shared/api/rollout";
+import { parseGoDuration, parseTime } from "@flotilla/shared/time";
+import { atLeastOne, roundedDown, stagesOf } from "../../rules/index.ts";
+import type { GateFacts } from "./gate.ts";
+import { classify, hasRevision, type Member } from "./member.ts";
+import type { StageLimits } from "./promote.ts";
+import type { StageInput } from "./stage-step.ts";
+import { type WindowOf, windowsOf } from "./stage-windows.ts";
+
+/** What a step is made from. */
+export interface StepInputs {
+  /** The name of the BundleRollout. */
+  readonly name: string;
+  readonly spec: Pick<BundleRolloutSpec, "revision" | "state" | "skipStages" | "resume">;
+  /** As the API server has it; undefined: no step was stored yet. */
+  readonly stored: BundleRolloutStatus | undefined;
+  readonly strategy: RolloutStrategy;
+  /** All target clusters, in the order of their names. */
+  readonly members: readonly Member[];
+  /** By key: the stage of a member. */
+  readonly assignment: ReadonlyMap<string, string>;
+  readonly stable: string | undefined;
+  /** The desired revision is the stable one. */
+  readonly goesBack: boolean;
+  /** Another revision was started. */
+  readonly isSuperseded: boolean;
+  readonly next: { readonly revision: string; readonly version?: string | undefined } | undefined;
+  /** Nothing was to be promoted when it began: every cluster was to have the revision already. */
+  readonly isAdopted: boolean;
+  /** The Bundle is paused or suspended. */
+  readonly isPaused: boolean;
+  /** A failed test of the release counts. */
+  readonly needsTests: boolean;
+  readonly facts: Omit<GateFacts, "isSettled" | "tests" | "nowMs">;
+  readonly windowOf: WindowOf;
+  readonly nowMs: number;
+}
+
+/** Without `progressDeadline`. */
+const defaultDeadline = "15m";
+
+/** A stage with its members. */
+export interface StageParts extends StageInput {
+  readonly deadlineMs: number;
+}
+
+/** The stages of the strategy, in order. */
+export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
+  const { strategy, stored, spec, name, nowMs } = inputs;
+  const stages = stagesOf(strategy);
+  const isBlocked = isAnyBlocked(inputs);
+  return stages.map((stage, index) => {
+    const state = stored?.stages?.find((each) => each.name === stage.name);
+    const window = windowsOf(stage.windows, inputs.windowOf);
+    const isSkipped = spec.skipStages?.includes(stage.name) === true;
+    const own = inputs.members.filter(({ key }) => inputs.assignment.get(key) === stage.name);
+    const deadline = stage.progressDeadline ?? strategy.progressDeadline ?? defaultDeadline;
+    const deadlineMs = parseGoDuration(deadline) ?? 0;
+    const context = {
+      rollout: name,
+      nowMs,
+      startedAtMs: parseTime(stored?.startedAt) ?? nowMs,
+      resumedAtMs: isUnblocked(inputs) ? nowMs : parseTime(stored?.resumedAt),
+      deadlineMs,
+      isBlocked,
+      needsTests: inputs.needsTests,
+      isWindowOpen: window.isOpen,
+      isStageSkipped: isSkipped,
+    };
+    const members = own.map((member) => classify(member, context));
+    const onFailure = stage.onFailure ?? strategy.onFailure ?? "Halt";
+    return {
+      stage,
+      stored: state,
+      members,
+      isLast: index === stages.length - 1,
+      isSkipped,
+      limits: limitsOf(
+        { stage, strategy, onFailure, accepted: state?.acceptedFailures ?? 0 },
+        own.length,
+      ),
+      onFailure,
+      window,
+      facts: { ...inputs.facts, nowMs },
+      subject: { rollout: name, revision: spec.revision, stage: stage.name },
+      total: inputs.members.length,
+      deadlineMs,
+    };
+  });
+}
+
+function isAnyBlocked({ members }: Pick<StepInputs, "members">): boolean {
+  return members.some((member) => member.waitsForDependency && hasRevision(member));
+}
+
+/** Whether members waited for a dependency at the last step, and none does any more. */
+export function isUnblocked(inputs: Pick<StepInputs, "members" | "stored">): boolean {
+  return inputs.stored?.reason === "DependencyNotReady" && !isAnyBlocked(inputs);
+}
+
+function limitsOf(
+  {
+    stage,
+    strategy,
+    onFailure,
+    accepted,
+  }: {
+    readonly stage: RolloutStage;
+    readonly strategy: RolloutStrategy;
+    readonly onFailure: FailureAction;
+    readonly accepted: number;
+  },
+  total: number,
+): StageLimits {
+  const allowed = roundedDown(stage.maxFailures ?? strategy.maxFailures ?? 0, total);
+  return {
+    maxUnavailable: atLeastOne(stage.maxUnavailable ?? strategy.maxUnavailable, total),
+    maxFailures: onFailure === "Continue" ? Number.POSITIVE_INFINITY : allowed + accepted,
+  };
+}

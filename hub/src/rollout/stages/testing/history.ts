@@ -1,0 +1,407 @@
+/** Random histories of a staged rollout, and what must hold at each pass of them. */
+import assert from "node:assert/strict";
+import type { RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
+import type { GateRecord, StageStatus } from "@flotilla/shared/api/rollout";
+import { parseTime } from "@flotilla/shared/time";
+import { hasRevision, type Member } from "../member.ts";
+import { stepRollout } from "../staged-step.ts";
+import {
+  aSimulatedCluster,
+  becomeReady,
+  breakDown,
+  command,
+  fresh,
+  minutes,
+  type Pass,
+  type SimulatedCluster,
+  type Simulation,
+  settle,
+  simulate,
+  statusOf,
+} from "./simulation.ts";
+
+/** From 0 up to 1. */
+type Random = () => number;
+
+/** The same numbers for the same seed (mulberry32). */
+function randomOf(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function pick<T>(random: Random, values: readonly T[]): T {
+  const value = values[Math.floor(random() * values.length)];
+  if (value === undefined) throw new Error("nothing to pick from");
+  return value;
+}
+
+const regions = ["a", "b", "c"] as const;
+const deadlineMs = 15 * minutes;
+
+function randomStage(random: Random, index: number, isLast: boolean): RolloutStage {
+  const after = pick(random, [
+    [],
+    [],
+    [{ name: "soak", soak: { for: "30m" } }],
+    [{ name: "check", external: {}, timeout: "2h" }],
+    [
+      { name: "soak", soak: { for: "10m" } },
+      { name: "check", external: {}, timeout: "2h" },
+    ],
+  ]);
+  const before = pick(random, [[], [], [], [{ name: "board", approval: {}, timeout: "2h" }]]);
+  return {
+    name: `s${index}`,
+    ...(!isLast && { clusterSelector: { matchLabels: { region: pick(random, regions) } } }),
+    ...(!isLast && random() < 0.2 && { upTo: pick(random, [1, "50%"]) }),
+    ...(random() < 0.6 && { maxUnavailable: pick(random, [1, 2, "34%"]) }),
+    ...(random() < 0.4 && { maxFailures: pick(random, [0, 1, "50%"]) }),
+    ...(random() < 0.1 && { allowEmpty: true }),
+    ...(random() < 0.1 && { minSuccess: 0 }),
+    ...(random() < 0.1 && { windows: [{ schedule: "nights" }] }),
+    ...(before.length > 0 && { before }),
+    ...(after.length > 0 && { after }),
+  };
+}
+
+function randomStrategy(random: Random): RolloutStrategy {
+  const count = 1 + Math.floor(random() * 3);
+  return {
+    stages: Array.from({ length: count }, (_, index) =>
+      randomStage(random, index, index === count - 1),
+    ),
+    ...(random() < 0.3 && { maxUnavailable: pick(random, [1, "50%"]) }),
+    ...(random() < 0.6 && { onFailure: pick(random, ["Halt", "Rollback", "Continue"] as const) }),
+    ...(random() < 0.2 && { onNewRevision: "Restart" as const }),
+    ...(random() < 0.2 && { rollback: { maxUnavailable: 1 } }),
+  };
+}
+
+function randomCluster(random: Random, name: string): SimulatedCluster {
+  const state = random();
+  const broken = { isReady: false };
+  const fields = state < 0.1 ? fresh : state < 0.18 ? broken : {};
+  return aSimulatedCluster(name, {
+    ...fields,
+    labels: { region: pick(random, regions) },
+    isConnected: random() > 0.1,
+  });
+}
+
+/** What happens to the fleet between two settlements. */
+function act(simulation: Simulation, random: Random): void {
+  const clusters = [...simulation.clusters.values()];
+  const cluster = pick(random, clusters);
+  const roll = random();
+  if (roll < 0.34) {
+    for (const each of clusters)
+      if (each.isConnected && !each.isPaused && random() < 0.8) becomeReady(each);
+  } else if (roll < 0.4) cluster.hasGivenUp = !cluster.isReady;
+  else if (roll < 0.45) breakDown(simulation, cluster);
+  else if (roll < 0.52) cluster.isConnected = !cluster.isConnected;
+  else if (roll < 0.56) cluster.labels = { region: pick(random, regions) };
+  else if (roll < 0.59) {
+    const name = `n${simulation.clusters.size}`;
+    simulation.clusters.set(name, {
+      ...aSimulatedCluster(name, fresh),
+      labels: { region: pick(random, regions) },
+    });
+  } else if (roll < 0.6 && clusters.length > 2) simulation.clusters.delete(cluster.name);
+  else if (roll < 0.63) cluster.isPaused = !cluster.isPaused;
+  else if (roll < 0.64) cluster.isOffSchedule = !cluster.isOffSchedule;
+  else if (roll < 0.66) simulation.isPaused = !simulation.isPaused;
+  else if (roll < 0.68) simulation.isWindowOpen = !simulation.isWindowOpen;
+  else if (roll < 0.78) decide(simulation, random);
+  else if (roll < 0.81) simulation.desired = pick(random, ["v1", "v2", "v3"]);
+  else if (roll < 0.87) commandOf(simulation, random);
+  else if (roll < 0.885) cluster.waitsForDependency = !cluster.waitsForDependency;
+  else simulation.nowMs += pick(random, [1, 5, 16, 31, 130]) * minutes;
+}
+
+function decide(simulation: Simulation, random: Random): void {
+  const records = (simulation.rollouts.at(-1)?.status?.stages ?? []).flatMap(
+    ({ gates }) => gates ?? [],
+  );
+  const record = records.find(({ result }) => result === "Waiting");
+  if (record?.uid === undefined) return;
+  const digest = random() < 0.1 ? "sha256:other" : record.digest;
+  const result = random() < 0.8 ? "Passed" : "Failed";
+  if (!simulation.decisions.has(record.uid))
+    simulation.decisions.set(record.uid, { result, by: "alice", digest });
+}
+
+function commandOf(simulation: Simulation, random: Random): void {
+  if (simulation.rollouts.length === 0) return;
+  const roll = random();
+  const key = pick(random, [...simulation.clusters.keys()]);
+  if (roll < 0.25) command(simulation, { state: "Halted" });
+  else if (roll < 0.6) command(simulation, { state: "Running", resume: `${simulation.nowMs}` });
+  else if (roll < 0.75) command(simulation, { state: "RolledBack" });
+  else if (roll < 0.85) command(simulation, { state: "Cancelled" });
+  else if (roll < 0.97) command(simulation, { skip: [key] });
+  else command(simulation, { skipStages: ["s0"] });
+}
+
+/** How it ended. */
+export interface HistoryOutcome {
+  readonly promoted: number;
+  readonly phase: string;
+}
+
+/** Runs one; throws where something does not hold. */
+export function randomHistory(seed: number): HistoryOutcome {
+  const random = randomOf(seed);
+  const size = 3 + Math.floor(random() * 6);
+  const clusters = Array.from({ length: size }, (_, index) => randomCluster(random, `c${index}`));
+  const simulation = simulate(randomStrategy(random), clusters);
+  if (random() < 0.5) {
+    // A revision before, that is known to be good.
+    simulation.desired = "v1";
+    settle(simulation);
+    simulation.desired = "v2";
+  }
+  const observer = createObserver(simulation);
+  simulation.onPass = observer.onPass;
+  const steps = 6 + Math.floor(random() * 14);
+  for (let step = 0; step < steps; step += 1) {
+    settle(simulation);
+    observer.settled();
+    act(simulation, random);
+  }
+  settle(simulation);
+  observer.settled();
+  const { phase } = statusOf(simulation);
+  if (random() < 0.3) finish(simulation, observer);
+  return { promoted: observer.promoted(), phase };
+}
+
+interface Observer {
+  readonly onPass: (pass: Pass) => void;
+  readonly settled: () => void;
+  readonly promoted: () => number;
+}
+
+/** Sees every pass, and computes what may be promoted by itself, from what was stored before it. */
+function createObserver(simulation: Simulation): Observer {
+  const promotions = new Map<string, number>();
+  let total = 0;
+
+  function onPass({ inputs, result, promoted }: Pass): void {
+    const again = stepRollout(inputs);
+    // Whoever asks gets the same answer: 11.
+    assert.deepEqual(again.promotions, result.promotions, "11: the same state, another answer");
+    const { stored, spec, name } = inputs;
+    const { phase, reason, stage, since } = result.status;
+    if (stored?.phase === phase && stored.reason === reason && stored.stage === stage)
+      assert.equal(since, stored.since, "12: since has moved");
+    if (promoted.length === 0) return;
+    assert.ok(stored !== undefined, "4: promoted before anything was stored");
+    for (const { member, isRollback } of promoted) {
+      total += 1;
+      const once = `${name} ${member.key} ${isRollback}`;
+      const count = (promotions.get(once) ?? 0) + 1;
+      promotions.set(once, count);
+      assert.ok(!member.isPaused && !member.isSkipped, "5: paused or skipped");
+      assert.equal(inputs.isPaused, false, "5: the Bundle is paused");
+      assert.notEqual(spec.state, "Halted", "6: halted by a person");
+      if (isRollback) {
+        assert.equal(stored.phase, "RollingBack", "6: taken back before that was stored");
+        assert.ok(hasRevision(member) && member.promotion?.from !== "", "9: had nothing before");
+      } else {
+        assert.ok(["Progressing", "Waiting", "Completed"].includes(stored.phase), "6: not running");
+        assert.ok(!hasRevision(member), "7: promoted twice");
+        assert.ok(member.isConnected && !member.isOffSchedule, "5: offline or off schedule");
+        assert.equal(spec.state ?? "Running", "Running", "6: a person has stopped it");
+        assert.equal(stored.breach, undefined, "6: a breach is stored");
+      }
+    }
+    for (const stage of inputs.strategy.stages ?? [])
+      checkStage({ inputs, result, promoted }, stage);
+  }
+
+  function settled(): void {
+    const { status } = simulation.rollouts.at(-1) ?? {};
+    if (status === undefined) return;
+    const { stages = [], clusters, unassigned, phase, reason, message, since } = status;
+    // 10: every cluster is counted once.
+    const sum = stages.reduce((all, each) => all + each.total, unassigned?.count ?? 0);
+    assert.equal(sum, clusters?.total, "10: stages do not add up");
+    for (const each of stages) {
+      const { done, inFlight, failed, pending, offline, paused, skipped, offSchedule } = each;
+      const states = [done, inFlight, failed, pending, offline, paused, skipped, offSchedule];
+      assert.equal(
+        states.reduce((all, count) => all + count, 0),
+        each.total,
+        "10: classes do not add up",
+      );
+    }
+    if (phase === "Waiting" || phase === "Halted") {
+      assert.ok((message ?? "") !== "", "12: no sentence");
+      assert.ok(reason !== undefined && since !== undefined, "12: no reason");
+    }
+    if (phase === "RolledBack") checkRolledBack(simulation);
+  }
+
+  return { onPass, settled, promoted: () => total };
+}
+
+/** The limits, the order and the gates of one stage: 1 to 5. */
+function checkStage({ inputs, promoted }: Pass, stage: RolloutStage): void {
+  const { stored, strategy, assignment, members } = inputs;
+  const own = members.filter(({ key }) => assignment.get(key) === stage.name);
+  const now = promoted.filter(({ member }) => assignment.get(member.key) === stage.name);
+  const forward = now.filter(({ isRollback }) => !isRollback);
+  if (forward.length === 0) return;
+  const most = limitOf(stage.maxUnavailable ?? strategy.maxUnavailable, own.length);
+  const flying = own.filter((member) => isInFlight(member, inputs));
+  assert.ok(flying.length + forward.length <= most, "1: too many in flight");
+  const failed = own.filter((member) => isFailed(member, inputs));
+  const state = stored?.stages?.find(({ name }) => name === stage.name);
+  const tolerated = tolerance(stage, strategy, own.length) + (state?.acceptedFailures ?? 0);
+  const counted = failed.filter((member) => !wasBroken(member, inputs));
+  const isContinued = (stage.onFailure ?? strategy.onFailure) === "Continue";
+  assert.ok(isContinued || counted.length <= tolerated, "6: promoted in a breach");
+  const unavailable = own.filter(
+    (member) =>
+      !member.isSkipped &&
+      !wasBroken(member, inputs) &&
+      (hasRevision(member) ? !isDone(member) : member.isConnected && isUnready(member)),
+  ).length;
+  const countedUnavailable =
+    unavailable - (isContinued ? counted.length : Math.min(counted.length, tolerated));
+  const available = forward.filter(({ member }) => !isUnready(member));
+  if (available.length > 0)
+    assert.ok(countedUnavailable + available.length <= most, "2: too many unavailable");
+  const stages = strategy.stages ?? [];
+  for (const earlier of stages.slice(0, stages.indexOf(stage))) {
+    const phase = stored?.stages?.find(({ name }) => name === earlier.name)?.phase;
+    assert.ok(phase === "Completed" || phase === "Skipped", "3: an earlier stage is not completed");
+  }
+  assert.ok(
+    state?.phase === "Progressing" || state?.phase === "Completed",
+    "4: its turn is not stored",
+  );
+  const isAdopted = state.gates === undefined && state.startedAt === state.completedAt;
+  for (const gate of isAdopted ? [] : (stage.before ?? [])) {
+    const record = recordOf(state, gate.name);
+    assert.equal(record?.result, "Passed", "4: a gate before it is not stored as passed");
+    assert.ok((record.decision?.by ?? "") !== "", "4: a gate passed that nobody decided");
+  }
+  if (state.phase === "Completed" && !isAdopted)
+    for (const gate of stage.after ?? []) {
+      const record = recordOf(state, gate.name);
+      assert.equal(record?.result, "Passed", "4: a gate after it is not stored as passed");
+      if (record.soakingSince === undefined) continue;
+      const soaked = (parseTime(record.decision?.at) ?? 0) - (parseTime(record.soakingSince) ?? 0);
+      assert.ok(soaked >= (gate.soak?.for === "30m" ? 30 : 10) * minutes, "4: soaked too short");
+    }
+  if ((stage.windows ?? []).length > 0)
+    assert.ok(inputs.windowOf({ schedule: "nights" })?.isOpen === true, "5: the window is closed");
+}
+
+function recordOf({ gates }: StageStatus, gate: string): GateRecord | undefined {
+  return gates?.findLast(({ name }) => name === gate);
+}
+
+function isDone(member: Member): boolean {
+  return hasRevision(member) && member.applied === member.content && member.isReady;
+}
+
+function isUnready({ desired, applied, isReady }: Member): boolean {
+  return desired !== "" && !(isReady && applied === desired);
+}
+
+/** Whether its deadline is over, or its agent has given up. */
+function isFailed(member: Member, inputs: Pass["inputs"]): boolean {
+  if (!hasRevision(member) || isDone(member) || member.isSkipped || member.isPaused) return false;
+  if (member.hasGivenUp) return true;
+  const isStanding = inputs.members.some((each) => each.waitsForDependency && hasRevision(each));
+  if (isStanding) return false;
+  const { stored, name, nowMs } = inputs;
+  const promotedAt = member.promotion?.rollout === name ? member.promotion.at : stored?.startedAt;
+  const times = [parseTime(promotedAt), member.unreadySinceMs, parseTime(stored?.resumedAt)];
+  return nowMs - Math.max(...times.map((time) => time ?? 0)) > deadlineMs;
+}
+
+function isInFlight(member: Member, inputs: Pass["inputs"]): boolean {
+  return hasRevision(member) && !isDone(member) && !member.isSkipped && !isFailed(member, inputs);
+}
+
+function wasBroken(member: Member, { name, stored }: Pass["inputs"]): boolean {
+  if (hasRevision(member) && member.promotion?.rollout === name)
+    return member.promotion.from !== "" && member.promotion.wasReady === false;
+  const started = parseTime(stored?.startedAt) ?? 0;
+  return (
+    member.desired !== "" &&
+    member.isConnected &&
+    !member.isReady &&
+    (member.unreadySinceMs ?? 0) <= started
+  );
+}
+
+/** The numbers that histories use, read in another way than the engine does. */
+function limitOf(value: number | string | null | undefined, total: number): number {
+  if (value === undefined || value === null) return Math.max(1, total);
+  const count =
+    typeof value === "number" ? value : Math.floor((total * Number.parseInt(value, 10)) / 100);
+  return Math.max(1, Math.min(count, Math.max(1, total)));
+}
+
+function tolerance(stage: RolloutStage, strategy: RolloutStrategy, total: number): number {
+  const value = stage.maxFailures ?? strategy.maxFailures ?? 0;
+  return typeof value === "number" ? value : Math.floor((total * Number.parseInt(value, 10)) / 100);
+}
+
+function checkRolledBack(simulation: Simulation): void {
+  const rollout = simulation.rollouts.at(-1);
+  for (const { promotion, desired, isPaused, name } of simulation.clusters.values()) {
+    const isSkipped =
+      rollout?.spec.skip?.includes(name) === true || (rollout?.spec.skipStages ?? []).length > 0;
+    if (promotion?.rollout !== rollout?.metadata.name || isPaused || isSkipped) continue;
+    if (promotion?.from === "" || promotion?.from === rollout?.spec.revision) continue;
+    assert.notEqual(desired, rollout?.spec.revision, `9: ${name} still has the revision`);
+  }
+}
+
+/** Everything is well from now on: the rollout of the desired revision ends, and every cluster has it. */
+function finish(simulation: Simulation, observer: Observer): void {
+  simulation.isPaused = false;
+  simulation.isWindowOpen = true;
+  for (const cluster of simulation.clusters.values()) {
+    cluster.isConnected = true;
+    cluster.isPaused = false;
+    cluster.isOffSchedule = false;
+    cluster.waitsForDependency = false;
+    becomeReady(cluster);
+  }
+  simulation.strategy = {
+    stages: (simulation.strategy.stages ?? []).map((stage) => ({ ...stage, allowEmpty: true })),
+  };
+  simulation.desired = "v9";
+  for (let round = 0; round < 60; round += 1) {
+    settle(simulation);
+    observer.settled();
+    const current = simulation.rollouts.at(-1);
+    const isAsked = current?.spec.state !== undefined || (current?.spec.skip ?? []).length > 0;
+    if (isAsked) command(simulation, { state: "Running", skip: [] });
+    for (const cluster of simulation.clusters.values()) becomeReady(cluster);
+    for (const record of (current?.status?.stages ?? []).flatMap(({ gates }) => gates ?? []))
+      if (record.uid !== undefined && record.result === "Waiting")
+        simulation.decisions.set(record.uid, {
+          result: "Passed",
+          by: "bob",
+          digest: record.digest,
+        });
+    simulation.nowMs += 31 * minutes;
+  }
+  const { phase } = statusOf(simulation);
+  assert.equal(simulation.rollouts.at(-1)?.spec.revision, "v9", "8: the revision never started");
+  assert.equal(phase, "Completed", "8: it never ends");
+  for (const cluster of simulation.clusters.values())
+    assert.equal(cluster.desired, "v9", `8: ${cluster.name} never got the revision`);
+}

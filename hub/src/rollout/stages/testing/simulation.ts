@@ -1,0 +1,324 @@
+/** A fleet in memory for the engine of staged rollouts: clusters, the rollouts of one Bundle, its gates, and a clock. */
+import type { RolloutStrategy } from "@flotilla/shared/api";
+import type {
+  BundleRollout,
+  BundleRolloutStatus,
+  GateDecision,
+  GateRecord,
+} from "@flotilla/shared/api/rollout";
+import { formatTimeMs } from "@flotilla/shared/time";
+import { assignStages, stagesOf } from "../../../rules/index.ts";
+import { chooseRollout, completedOf } from "../choose-rollout.ts";
+import { hasRevision, type Member } from "../member.ts";
+import { stableOf } from "../rollout-facts.ts";
+import { type Promoted, type StepResult, stepRollout } from "../staged-step.ts";
+import type { StepInputs } from "../step-inputs.ts";
+
+/** A cluster as it is; the revision's content is its name. */
+export interface SimulatedCluster {
+  name: string;
+  labels: Record<string, string>;
+  desired: string;
+  applied: string;
+  isReady: boolean;
+  unreadySinceMs: number | undefined;
+  promotion: Member["promotion"];
+  hasGivenUp: boolean;
+  waitsForDependency: boolean;
+  testsPassed: boolean | undefined;
+  isConnected: boolean;
+  isPaused: boolean;
+  isOffSchedule: boolean;
+}
+
+/** One pass: what it decided or promoted. */
+export interface Pass {
+  readonly inputs: StepInputs;
+  readonly result: StepResult;
+  readonly promoted: readonly Promoted[];
+}
+
+export interface Simulation {
+  readonly clusters: Map<string, SimulatedCluster>;
+  nowMs: number;
+  strategy: RolloutStrategy;
+  desired: string;
+  isPaused: boolean;
+  isWindowOpen: boolean;
+  rollouts: BundleRollout[];
+  /** By UID of the Gate. */
+  readonly decisions: Map<string, GateDecision>;
+  onPass: (pass: Pass) => void;
+}
+
+/** When all simulations begin. */
+export const startMs = Date.parse("2026-12-01T00:00:00Z");
+
+export function simulate(
+  strategy: RolloutStrategy,
+  clusters: readonly SimulatedCluster[],
+): Simulation {
+  return {
+    clusters: new Map(clusters.map((cluster) => [cluster.name, cluster])),
+    nowMs: startMs,
+    strategy,
+    desired: "v2",
+    isPaused: false,
+    isWindowOpen: true,
+    rollouts: [],
+    decisions: new Map(),
+    onPass: () => undefined,
+  };
+}
+
+/** Ready with the revision `v1`, unless other fields are given. */
+export function aSimulatedCluster(
+  name: string,
+  fields: Partial<SimulatedCluster> = {},
+): SimulatedCluster {
+  return {
+    name,
+    labels: {},
+    desired: "v1",
+    applied: "v1",
+    isReady: true,
+    unreadySinceMs: undefined,
+    promotion: undefined,
+    hasGivenUp: false,
+    waitsForDependency: false,
+    testsPassed: undefined,
+    isConnected: true,
+    isPaused: false,
+    isOffSchedule: false,
+    ...fields,
+  };
+}
+
+/** So many, c00 and so on. */
+export function simulatedClusters(
+  count: number,
+  fields: Partial<SimulatedCluster> = {},
+): SimulatedCluster[] {
+  return Array.from({ length: count }, (_, index) =>
+    aSimulatedCluster(`c${String(index).padStart(2, "0")}`, { ...fields, labels: {} }),
+  );
+}
+
+/** A cluster that has nothing yet. */
+export const fresh = { desired: "", applied: "", isReady: false } as const;
+
+/** The newest rollout. */
+export function currentOf({ rollouts }: Simulation): BundleRollout {
+  const newest = rollouts.at(-1);
+  if (newest === undefined) throw new Error("no rollout was started");
+  return newest;
+}
+
+export function statusOf(simulation: Simulation): BundleRolloutStatus {
+  const { status } = currentOf(simulation);
+  if (status === undefined) throw new Error("no step was stored");
+  return status;
+}
+
+/** A person writes fields of the newest rollout. */
+export function command(simulation: Simulation, fields: Partial<BundleRollout["spec"]>): void {
+  const newest = currentOf(simulation);
+  replace(simulation, { ...newest, spec: { ...newest.spec, ...fields } });
+}
+
+function replace(simulation: Simulation, rollout: BundleRollout): void {
+  simulation.rollouts = simulation.rollouts.map((each) =>
+    each.spec.number === rollout.spec.number ? rollout : each,
+  );
+}
+
+/** Makes passes until nothing more follows; returns the names of the clusters that were promoted, in order. */
+export function settle(simulation: Simulation): readonly string[] {
+  const names: string[] = [];
+  for (let passes = 0; passes < 200; passes += 1) {
+    const promoted = pass(simulation);
+    if (promoted === undefined) return names;
+    names.push(...promoted);
+  }
+  throw new Error("it never settles");
+}
+
+/** One pass; undefined: nothing was decided or promoted. */
+export function pass(simulation: Simulation): readonly string[] | undefined {
+  const { rollouts, strategy, desired } = simulation;
+  const choice = chooseRollout(rollouts, { revision: desired, version: desired }, strategy);
+  if (choice.kind === "start") {
+    const number = 1 + Math.max(0, ...rollouts.map(({ spec }) => spec.number));
+    simulation.rollouts = [...rollouts, newRollout(number, desired)];
+    return [];
+  }
+  const { rollout, goesBack, isSuperseded, next } = choice;
+  const stable = rollout.status?.stable ?? stableOf(rollouts, rollout);
+  const inputs = { ...inputsOf(simulation, rollout), stable, goesBack, isSuperseded, next };
+  const result = stepRollout(inputs);
+  simulation.onPass({ inputs, result, promoted: result.promotions });
+  // As the API server stores it: JSON.
+  const status: BundleRolloutStatus = JSON.parse(JSON.stringify(withGates(result.status)));
+  replace(simulation, { ...rollout, status });
+  for (const promotion of result.promotions) promote(simulation, rollout.metadata.name, promotion);
+  deployStable(simulation, rollout);
+  const isIdle = result.isStored && result.promotions.length === 0;
+  return isIdle && withGates(result.status) === result.status
+    ? undefined
+    : result.promotions.map(({ member }) => member.key);
+}
+
+function newRollout(number: number, revision: string): BundleRollout {
+  return {
+    metadata: { name: `web-${number}`, namespace: "fleet-default", uid: `uid-${number}` },
+    spec: {
+      bundle: { name: "web", uid: "uid-web" },
+      app: { kind: "HelmOp", name: "web" },
+      number,
+      revision,
+      version: revision,
+      targets: [{ clusterSelector: {}, deploymentID: revision }],
+      signature: "",
+    },
+  };
+}
+
+/** The Gates of records that have none, with the UID that an API server would give. */
+function withGates(status: BundleRolloutStatus): BundleRolloutStatus {
+  const isMissing = ({ result, uid }: GateRecord) => result === "Waiting" && uid === undefined;
+  const isComplete = !(status.stages ?? []).some(({ gates }) => (gates ?? []).some(isMissing));
+  if (isComplete) return status;
+  return {
+    ...status,
+    stages: (status.stages ?? []).map((stage) => ({
+      ...stage,
+      ...(stage.gates !== undefined && {
+        gates: stage.gates.map((record) =>
+          isMissing(record) ? { ...record, uid: `uid-${record.gate}` } : record,
+        ),
+      }),
+    })),
+  };
+}
+
+export function membersOf(simulation: Simulation, { spec }: BundleRollout): readonly Member[] {
+  const skip = new Set(spec.skip ?? []);
+  return [...simulation.clusters.values()]
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, labels: _, isPaused, ...cluster }) => ({
+      ...cluster,
+      key: name,
+      content: spec.revision,
+      isReady: cluster.isReady && cluster.applied === cluster.desired,
+      isPaused: isPaused || simulation.isPaused,
+      isSkipped: skip.has(name),
+      message: "",
+    }));
+}
+
+function inputsOf(
+  simulation: Simulation,
+  rollout: BundleRollout,
+): Omit<StepInputs, "stable" | "goesBack" | "isSuperseded" | "next"> {
+  const { strategy, nowMs, isPaused } = simulation;
+  const members = membersOf(simulation, rollout);
+  const clusters = [...simulation.clusters.values()].map(({ name, labels }) => ({
+    key: name,
+    name,
+    labels,
+  }));
+  return {
+    name: rollout.metadata.name,
+    spec: rollout.spec,
+    stored: rollout.status,
+    strategy,
+    members,
+    assignment: assignStages(stagesOf(strategy), clusters, []),
+    isAdopted: members.length > 0 && members.every(hasRevision),
+    isPaused,
+    needsTests: false,
+    facts: {
+      isScheduleOpen: () => simulation.isWindowOpen,
+      isRolledOut: () => false,
+      decisionOf: ({ uid }) => (uid === undefined ? undefined : simulation.decisions.get(uid)),
+    },
+    windowOf: () => ({ isOpen: simulation.isWindowOpen, changesAtMs: undefined }),
+    nowMs,
+  };
+}
+
+function promote(simulation: Simulation, rollout: string, { member, content }: Promoted): void {
+  const cluster = simulation.clusters.get(member.key);
+  if (cluster === undefined) return;
+  const { desired: from, isReady: wasReady } = member;
+  cluster.promotion = { rollout, at: formatTimeMs(simulation.nowMs), from, wasReady };
+  cluster.desired = content;
+  cluster.hasGivenUp = false;
+  cluster.testsPassed = undefined;
+  cluster.isReady = false;
+  cluster.unreadySinceMs = simulation.nowMs;
+}
+
+/** New clusters whose turn has not come get the revision before. */
+function deployStable(simulation: Simulation, { status }: BundleRollout): void {
+  const stable = completedOf(simulation.rollouts, status?.stable)?.spec.revision;
+  if (stable === undefined) return;
+  for (const cluster of simulation.clusters.values())
+    if (cluster.desired === "" && !cluster.isPaused) {
+      cluster.desired = stable;
+      cluster.unreadySinceMs = simulation.nowMs;
+    }
+}
+
+/** The agent has applied what is desired, and it is ready. */
+export function becomeReady(cluster: SimulatedCluster): void {
+  cluster.applied = cluster.desired;
+  cluster.isReady = cluster.desired !== "";
+  cluster.unreadySinceMs = undefined;
+  cluster.hasGivenUp = false;
+}
+
+/** What was applied is not ready any more. */
+export function breakDown(simulation: Simulation, cluster: SimulatedCluster): void {
+  if (!cluster.isReady) return;
+  cluster.isReady = false;
+  cluster.unreadySinceMs = simulation.nowMs;
+}
+
+/** All clusters that are connected and not paused become ready, except those named. */
+export function report(simulation: Simulation, except: readonly string[] = []): void {
+  for (const cluster of simulation.clusters.values())
+    if (cluster.isConnected && !cluster.isPaused && !except.includes(cluster.name))
+      becomeReady(cluster);
+}
+
+/** Settles, and all become ready, so many times; the clusters promoted each time. */
+export function rounds(
+  simulation: Simulation,
+  count: number,
+  except: readonly string[] = [],
+): readonly (readonly string[])[] {
+  return Array.from({ length: count }, () => {
+    const promoted = settle(simulation);
+    report(simulation, except);
+    return promoted;
+  });
+}
+
+/** Somebody decides the Gate of this name. */
+export function decideGate(
+  simulation: Simulation,
+  name: string,
+  result: "Passed" | "Failed",
+): void {
+  const records = (statusOf(simulation).stages ?? []).flatMap(({ gates }) => gates ?? []);
+  const record = records.findLast((each) => each.name === name && each.result === "Waiting");
+  if (record?.uid === undefined) return;
+  simulation.decisions.set(record.uid, { result, by: "alice", digest: record.digest });
+}
+
+export function pause(simulation: Simulation, ms: number): void {
+  simulation.nowMs += ms;
+}
+
+export const minutes = 60_000;

@@ -1,0 +1,127 @@
+/** What a rollout waits for, as one sentence. Pure. Programs decide by `reason`. */
+import type { GateRecord } from "@flotilla/shared/api/rollout";
+import { formatTime } from "@flotilla/shared/time";
+
+/** Why nothing is promoted, or what is in flight. */
+export type Waiting =
+  | {
+      readonly reason: "GateWaiting";
+      readonly stage: string;
+      readonly gates: readonly GateRecord[];
+    }
+  | {
+      readonly reason: "Soaking";
+      readonly stage: string;
+      readonly duration: string;
+      readonly untilMs: number | undefined;
+    }
+  | {
+      readonly reason: "WindowClosed";
+      readonly stage: string;
+      readonly opensAtMs: number | undefined;
+      readonly clusters: number;
+    }
+  | {
+      readonly reason: "ClustersMissing";
+      readonly stage: string;
+      readonly done: number;
+      readonly needed: number;
+      readonly missing: Named;
+    }
+  | {
+      readonly reason: "DependencyNotReady";
+      readonly stage: string;
+      readonly clusters: Named;
+      readonly isIdle: boolean;
+    }
+  | {
+      readonly reason: "LimitReached";
+      readonly stage: string;
+      readonly limit: number;
+      readonly unavailable: Named;
+    }
+  | { readonly reason: "StageEmpty"; readonly stage: string; readonly total: number }
+  | {
+      readonly reason: "Promoting";
+      readonly stage: string;
+      readonly done: number;
+      readonly total: number;
+      readonly inFlight: Named;
+    }
+  | { readonly reason: "Paused" };
+
+/** Some of the clusters that a sentence is about. */
+export interface Named {
+  readonly count: number;
+  readonly first: readonly string[];
+}
+
+/** As many as a sentence names. */
+const mostNamed = 3;
+
+export function named(keys: readonly string[]): Named {
+  return { count: keys.length, first: keys.slice(0, mostNamed) };
+}
+
+export function namesText({ count, first }: Named): string {
+  return count > first.length ? `${first.join(", ")}, …` : first.join(", ");
+}
+
+export function clustersText({ count }: Pick<Named, "count">): string {
+  return count === 1 ? "1 cluster" : `${count} clusters`;
+}
+
+export function waitingText(waiting: Waiting): string {
+  switch (waiting.reason) {
+    case "GateWaiting":
+      return `waits for ${waiting.gates.map(gateText).join(" and ")} of stage ${waiting.stage}`;
+    case "Soaking":
+      return waiting.untilMs === undefined
+        ? `stage ${waiting.stage} soaks for ${waiting.duration} once all of its clusters are ready again`
+        : `stage ${waiting.stage} soaks for ${waiting.duration}, until ${formatTime(waiting.untilMs)}`;
+    case "WindowClosed": {
+      const opens =
+        waiting.opensAtMs === undefined ? "" : `, which opens at ${formatTime(waiting.opensAtMs)}`;
+      return `stage ${waiting.stage}: ${clustersText({ count: waiting.clusters })} wait for a window${opens}`;
+    }
+    case "ClustersMissing": {
+      const { stage, done, needed, missing } = waiting;
+      const names = missing.count === 0 ? "" : `, ${namesText(missing)} offline or paused`;
+      return `stage ${stage}: ${done} of ${needed} done${names}`;
+    }
+    case "DependencyNotReady":
+      return `stage ${waiting.stage} waits for dependencies in ${clustersText(waiting.clusters)}: ${namesText(waiting.clusters)}`;
+    case "LimitReached": {
+      const { stage, limit, unavailable } = waiting;
+      return `stage ${stage}: ${clustersText(unavailable)} of at most ${limit} are unavailable: ${namesText(unavailable)}`;
+    }
+    case "StageEmpty":
+      return `stage ${waiting.stage} matches none of ${clustersText({ count: waiting.total })}: correct its selector, or set allowEmpty`;
+    case "Promoting": {
+      const { stage, done, total, inFlight } = waiting;
+      const flying =
+        inFlight.count === 0 ? "" : `, ${inFlight.count} in flight: ${namesText(inFlight)}`;
+      return `stage ${stage}: ${done} of ${total} done${flying}`;
+    }
+    case "Paused":
+      return "paused: gates, soaks and deadlines stand still";
+  }
+}
+
+function gateText({ name, type, expiresAt }: GateRecord): string {
+  const until = expiresAt === undefined ? "" : ` (until ${expiresAt.slice(0, 19)}Z)`;
+  switch (type) {
+    case "Approval":
+      return `the approval ${name}${until}`;
+    case "Test":
+      return `the tests ${name}${until}`;
+    case "Window":
+      return `the window ${name}${until}`;
+    case "Rollout":
+      return `the rollout of another app, gate ${name}${until}`;
+    case "Soak":
+      return `the soak ${name}`;
+    default:
+      return `the gate ${name}${until}`;
+  }
+}

@@ -1,0 +1,171 @@
+import type { RolloutStage, RolloutStrategy, StageGate } from "@flotilla/shared/api";
+import { expect, test } from "vitest";
+import type { ReleaseSpec } from "../frontend/planned-release.ts";
+import { stagesProblem } from "./stages-problem.ts";
+
+const rest: RolloutStage = { name: "rest" };
+
+function withStages(...stages: readonly RolloutStage[]): RolloutStrategy {
+  return { stages };
+}
+
+/** A canary with this gate, and the rest. */
+function withGate(gate: Partial<StageGate>, when: "before" | "after" = "after"): RolloutStrategy {
+  const stage = { name: "canary", clusterName: "ams", [when]: [{ name: "gate", ...gate }] };
+  return withStages(stage, rest);
+}
+
+test.each<readonly [string, RolloutStrategy | null | undefined]>([
+  ["none", undefined],
+  ["null", null],
+  ["without stages", { partitions: [{ name: "a", clusterSelector: {} }] }],
+  ["a canary and the rest", withStages({ name: "canary", clusterName: "ams" }, rest)],
+  ["a wave and the rest", withStages({ name: "wave", upTo: "10%", spreadBy: "region" }, rest)],
+  ["a soak after", withGate({ soak: { for: "30m" } })],
+  ["an approval before", withGate({ approval: {} }, "before")],
+  ["an approval that says it is of no plan", withGate({ approval: { plan: false } }, "before")],
+  ["an external gate", withGate({ external: { config: { suite: "checkout" } } })],
+  ["the rollout of another app", withGate({ rollout: { kind: "HelmOp", name: "base" } }, "before")],
+  ["only a limit of failures", { maxFailures: "2%" }],
+])("a strategy can be used: %s", (_, rolloutStrategy) => {
+  expect(stagesProblem({ rolloutStrategy })).toBeUndefined();
+});
+
+test.each<readonly [string, RolloutStrategy, string]>([
+  [
+    "stages together with partitions",
+    { ...withStages(rest), partitions: [{ name: "a" }] },
+    "partitions is set together with stages, maxFailures or onFailure, and both say an order or a pace: remove one of them",
+  ],
+  [
+    "two stages of one name",
+    withStages({ name: "a", clusterName: "x" }, { name: "a" }),
+    "stages[1].name is a, as that of an earlier stage: give it another name",
+  ],
+  [
+    "seventeen stages",
+    withStages(
+      ...Array.from({ length: 17 }, (_, index) => ({ name: `s${index}`, clusterName: "x" })),
+    ),
+    "stages has 17 entries, more than the limit of 16: join some",
+  ],
+  [
+    "a stage before others that matches everything",
+    withStages({ name: "all" }, rest),
+    "stages[0] takes every cluster that is left, so that the stages after it get none: give it criteria or upTo, or make it the last one",
+  ],
+  [
+    "the same with an empty selector",
+    withStages({ name: "all", clusterSelector: {} }, rest),
+    "stages[0] takes every cluster that is left, so that the stages after it get none: give it criteria or upTo, or make it the last one",
+  ],
+  [
+    "a percentage that is none",
+    { ...withStages(rest), maxUnavailable: "ten" },
+    'maxUnavailable is "ten": set a whole number, or a share such as 10%',
+  ],
+  [
+    "failures that are no number",
+    { maxFailures: "x%" },
+    'maxFailures is "x%": set a whole number, or a share such as 10%',
+  ],
+  [
+    "maxUnavailable 0",
+    withStages({ name: "a", maxUnavailable: 0 }),
+    "stages[0].maxUnavailable is 0, with which no cluster could be promoted: set 1 or more, or pause the app",
+  ],
+  [
+    "an invalid selector",
+    withStages({ name: "a", clusterSelector: { matchLabels: { "a b": "c" } } }),
+    'stages[0].clusterSelector cannot be used: "a b" cannot be the name of a label',
+  ],
+  [
+    "a name that is none",
+    withStages({ name: "A b" }),
+    'stages[0].name is "A b": use up to 40 lower case letters, digits and -',
+  ],
+  [
+    "a duration that is none",
+    { ...withStages(rest), progressDeadline: "soon" },
+    'progressDeadline is "soon": set a duration such as 15m or 1h30m, of at most a year',
+  ],
+  [
+    "spreadBy without upTo",
+    withStages({ name: "a", spreadBy: "region" }),
+    "stages[0].spreadBy is set without upTo, and orders nothing: set upTo as well, or remove it",
+  ],
+  [
+    "a gate without a type",
+    withGate({}),
+    'stages[0].after[0].name is "gate", and the gate has no type: set exactly one of soak, test, window, approval, external, lifecycle, rollout',
+  ],
+  [
+    "a gate with two",
+    withGate({ approval: {}, external: {} }),
+    'stages[0].after[0].name is "gate", and the gate has approval and external: set exactly one of soak, test, window, approval, external, lifecycle, rollout',
+  ],
+  [
+    "approval of a plan",
+    withGate({ approval: { plan: true } }, "before"),
+    "stages[0].before[0].approval.plan is not supported in this version of Flotilla: without it an approval is of the revision, not of the changes that it makes; remove it to approve that",
+  ],
+  [
+    "the life of an approved plan",
+    withGate({ approval: { validFor: "1h" } }, "before"),
+    "stages[0].before[0].approval.validFor is the life of an approved plan, and plans are not supported in this version of Flotilla: remove it",
+  ],
+  [
+    "a lifecycle",
+    withGate({ lifecycle: { name: "check" } }),
+    "stages[0].after[0].lifecycle is not supported in this version of Flotilla: use a gate `external`, which any controller can decide",
+  ],
+  [
+    "config over 4 KiB",
+    withGate({ external: { config: { a: "x".repeat(4_096) } } }),
+    "stages[0].after[0].external.config has 4097 bytes, more than the limit of 4096: put the rest into an object that it names",
+  ],
+  [
+    "test where no tests run",
+    withGate({ test: {} }),
+    "stages[0].after[0].test waits for tests, and no tests run: set spec.test.enable, or remove the gate",
+  ],
+  [
+    "a soak before the stage",
+    withGate({ soak: { for: "1h" } }, "before"),
+    "stages[0].before[0].soak is before the stage, when nothing of it is promoted yet: move it to after",
+  ],
+  [
+    "five gates",
+    withStages({
+      name: "a",
+      after: Array.from({ length: 5 }, (_, index) => ({ name: `g${index}`, external: {} })),
+    }),
+    "stages[0].after has 5 gates, more than the limit of 4: join some",
+  ],
+  [
+    "two gates of one name",
+    withStages({
+      name: "a",
+      before: [{ name: "g", approval: {} }],
+      after: [{ name: "g", external: {} }],
+    }),
+    "stages[0].after[0].name is g, as that of an earlier gate of the stage: give it another name",
+  ],
+])("a strategy is refused: %s", (_, rolloutStrategy, problem) => {
+  expect(stagesProblem({ rolloutStrategy })).toBe(`spec.rolloutStrategy.${problem}`);
+});
+
+test("a gate for tests can be used where tests run", () => {
+  const spec: ReleaseSpec = { test: { enable: true }, rolloutStrategy: withGate({ test: {} }) };
+
+  expect(stagesProblem(spec)).toBeUndefined();
+});
+
+test("what a cluster gets must depend on one target alone", () => {
+  const spec: ReleaseSpec = {
+    rolloutStrategy: withStages(rest),
+    targetCustomizationMode: "AllMatches",
+  };
+
+  expect(stagesProblem(spec)).toMatch(/^spec\.rolloutStrategy\.stages cannot be used with target/);
+});
