@@ -1,11 +1,12 @@
 /** The status of a HelmOp: what its reconcile decided, with what is rolled up from its Bundle. Pure. */
-import type {
-  Bundle,
-  BundleSummary,
-  HelmOp,
-  HelmOpStatus,
-  LastResults,
-  LastSuccess,
+import {
+  type Bundle,
+  type BundleSummary,
+  type HelmOp,
+  type HelmOpStatus,
+  type LastResults,
+  type LastSuccess,
+  rolledOutCondition,
 } from "@flotilla/shared/api";
 import { findCondition, type NewCondition, setConditions } from "@flotilla/shared/conditions";
 import { isUrgentChange } from "../../base/index.ts";
@@ -51,7 +52,11 @@ export interface HelmOpInputs {
 }
 
 /** Conditions that exist only while they apply. */
-const optional: ReadonlySet<string> = new Set(["Polled", ...releaseConditionTypes]);
+const optional: ReadonlySet<string> = new Set([
+  "Polled",
+  rolledOutCondition,
+  ...releaseConditionTypes,
+]);
 
 /** Undefined until the HelmOp was reconciled once. */
 export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
@@ -64,6 +69,7 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
     offlineClusters: _offline,
     lastSuccess: _success,
     lastResults: _results,
+    rollout: _rollout,
     ...kept
   } = status;
   const { observedGeneration } = status;
@@ -76,7 +82,9 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
     retryingSinceMs: inputs.retryingSinceMs,
     differing: differingArchives(archives, bundle?.status?.uncheckedContents ?? {}),
   });
-  const desired = [...own, ...inputs.conditions].map((condition) => ({
+  const { rollout, conditions: ofBundle } = bundle?.status ?? {};
+  const rolledOut = findCondition(ofBundle, rolledOutCondition) ?? [];
+  const desired = [own, inputs.conditions, rolledOut].flat().map((condition) => ({
     ...condition,
     observedGeneration,
   }));
@@ -86,6 +94,7 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
     ...rollUp(summary, aggregate, offline),
     ...(lastSuccess !== undefined && { lastSuccess }),
     ...(lastResults !== undefined && { lastResults }),
+    ...(rollout !== undefined && { rollout }),
     resources: inputs.resources,
     perClusterResourceCounts: inputs.perClusterResourceCounts,
     conditions: setConditions(status.conditions ?? [], desired, now).filter(

@@ -1,12 +1,12 @@
 /** The status of a HelmRelease: what its reconcile decided, with what is rolled up from its Bundle. Pure. */
-
-import type {
-  Bundle,
-  BundleDeployment,
-  BundleSummary,
-  Condition,
-  LastResults,
-  LastSuccess,
+import {
+  type Bundle,
+  type BundleDeployment,
+  type BundleSummary,
+  type Condition,
+  type LastResults,
+  type LastSuccess,
+  rolledOutCondition,
 } from "@flotilla/shared/api";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
 import {
@@ -83,11 +83,19 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
     isSingle ? findCondition(only.status?.conditions, fluxType.stalled) : inputs.stalled,
     isSingle ? findCondition(only.status?.conditions, fluxType.reconciling) : undefined,
   );
-  const desired: readonly FluxCondition[] = [...progress, ready, ...ofRelease, toFlux(accepted)];
+  const { rollout, conditions: ofBundle } = bundle?.status ?? {};
+  const rolledOut = findCondition(ofBundle, rolledOutCondition);
+  const desired: readonly FluxCondition[] = [
+    ...progress,
+    ready,
+    ...ofRelease,
+    ...(rolledOut === undefined ? [] : [toFlux(rolledOut)]),
+    toFlux(accepted),
+  ];
   const isSettled =
     ready.status === "True" || progress.some(({ type }) => type === fluxType.stalled);
   const isOfMany = (bundle?.status?.targets ?? 0) > 1;
-  const { lastSuccess: _success, lastResults: _results, ...kept } = status;
+  const { lastSuccess: _success, lastResults: _results, rollout: _rollout, ...kept } = status;
   const fields = isOfMany ? withoutReleaseFields(kept) : kept;
   return {
     ...(isSingle ? withReleaseFields(kept, only, bundle) : fields),
@@ -98,6 +106,7 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
       generation: accepted.observedGeneration ?? generation,
       now,
     }),
+    ...(rollout !== undefined && { rollout }),
     ...(bundle !== undefined && { summary }),
     clusters: deployments.slice(0, maxReleaseClusters).map(clusterOf),
   };

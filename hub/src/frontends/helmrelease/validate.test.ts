@@ -61,11 +61,18 @@ const refused: readonly Row[] = [
     /the namespace of the release, apps: remove storageNamespace/,
   ],
   [
-    "a limit that is neither a number nor a share",
-    { rolloutStrategy: { maxUnavailable: "some" } },
+    "a limit that is none",
+    { rolloutStrategy: { maxUnavailable: "ten" } },
     open,
     "HELMRELEASE_INVALID",
-    /spec\.rolloutStrategy\.maxUnavailable/,
+    /^spec\.rolloutStrategy\.maxUnavailable is "ten": write a whole number, or a percentage/,
+  ],
+  [
+    "a gate that waits for tests where none run",
+    { rolloutStrategy: { stages: [{ name: "all", after: [{ name: "tests", test: {} }] }] } },
+    open,
+    "HELMRELEASE_INVALID",
+    /^spec\.rolloutStrategy\.stages\[0\]\.after\[0\]\.test waits for tests, and no tests run/,
   ],
   [
     "its own namespace for the records of a release elsewhere",

@@ -9,6 +9,7 @@ import {
   dependencyCountProblem,
   driftOptionsProblem,
   reservedFormProblem,
+  stagesProblem,
   strategyProblem,
 } from "../../rules/index.ts";
 import { type Destination, destinationOf, isLocal } from "./destination.ts";
@@ -31,7 +32,7 @@ export function validate(release: HelmRelease, options: ValidationOptions): AppE
     chartProblem(spec) ??
     nameProblem(release, spec) ??
     storageProblem(release, spec) ??
-    strategyProblem(spec.rolloutStrategy) ??
+    rolloutProblem(spec) ??
     waitProblem(spec) ??
     postRenderProblem(spec) ??
     valuesProblem(spec) ??
@@ -71,6 +72,13 @@ function storageProblem(
   const namespace = targetNamespace ?? metadata.namespace;
   if (storageNamespace === undefined || storageNamespace === namespace) return undefined;
   return `spec.storageNamespace is ${storageNamespace}, and Helm keeps its records in the namespace of the release, ${namespace}: remove storageNamespace; records that Flux has left in its namespace are copied`;
+}
+
+function rolloutProblem({ rolloutStrategy, test }: HelmReleaseSpec): string | undefined {
+  return (
+    strategyProblem(rolloutStrategy) ??
+    stagesProblem({ rolloutStrategy, ...(test?.enable === true && { test: { enable: true } }) })
+  );
 }
 
 function waitProblem({ waitStrategy }: HelmReleaseSpec): string | undefined {

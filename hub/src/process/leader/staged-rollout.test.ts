@@ -1,7 +1,7 @@
 /** Staged rollouts by the controllers of leaders, on an API server in memory: canary, soak, rest; halt; rollback; gates. */
 import assert from "node:assert/strict";
 import type { RolloutStrategy } from "@flotilla/shared/api";
-import { bundleDeployments, bundles } from "@flotilla/shared/api";
+import { bundleDeployments, bundles, helmOps } from "@flotilla/shared/api";
 import { bundleRollouts, gates } from "@flotilla/shared/api/rollout";
 import { findCondition } from "@flotilla/shared/conditions";
 import { describe, onTestFinished, test } from "vitest";
@@ -80,6 +80,9 @@ describe("a staged rollout", () => {
       ["Completed", 4, 4],
     );
     assert.equal(findCondition(status?.conditions, "RolledOut")?.status, "True");
+    const [helmOp] = fleet.leader.rest.all(helmOps);
+    assert.deepEqual(helmOp?.status?.rollout, status?.rollout);
+    assert.equal(findCondition(helmOp?.status?.conditions, "RolledOut")?.status, "True");
   });
 
   test("writes each cluster once, says by which rollout, and from what", async () => {
@@ -309,7 +312,7 @@ describe("a staged rollout", () => {
 
 describe("an app without stages", () => {
   test("gets no BundleRollout, and everything at once", async () => {
-    const fleet = await createStagedFleet({ maxUnavailable: 1 }, fleetOfFour);
+    const fleet = await createStagedFleet({}, fleetOfFour);
     onTestFinished(() => fleet.stop());
     await fleet.publish("1.2.4");
 

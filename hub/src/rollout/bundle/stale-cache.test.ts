@@ -144,6 +144,26 @@ test("a newly elected leader exceeds no limit when its watch has not delivered w
   assert.deepEqual(rest.reads.slice(before), ["list bundledeployments "], "listed once");
 });
 
+test("nor a limit of a stage", async () => {
+  const strategy = { stages: [{ name: "all", maxUnavailable: 2 }] };
+  const { publish, elect, report, promotedSince, all } = setUp(strategy);
+  const first = publish(1);
+  for (let round = 0; round < 4; round += 1) {
+    await elect(first, all()).reconcile();
+    report();
+  }
+  const old = all();
+  const next = publish(2);
+  await elect(next, old).reconcile();
+  assert.deepEqual(promotedSince(old), ["c0", "c1"]);
+
+  const stale = elect(next, old);
+  await stale.reconcile();
+  await stale.reconcile();
+
+  assert.deepEqual(promotedSince(old), ["c0", "c1"]);
+});
+
 test("a leader goes on where the last one ended, from what the API server has", async () => {
   const { publish, elect, report, promotedSince, all } = setUp();
   await elect(publish(1), []).reconcile();

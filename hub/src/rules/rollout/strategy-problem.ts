@@ -4,27 +4,10 @@ import { targetCountProblem } from "../targeting/target-count.ts";
 import { limitProblem } from "./limit.ts";
 import type { RolloutStrategy } from "./partitions.ts";
 
-/** Fields beyond Fleet's, which nothing follows yet. */
-const unsupported = [
-  "stages",
-  "maxFailures",
-  "onFailure",
-  "progressDeadline",
-  "onNewRevision",
-  "rollback",
-  "historyLimit",
-  "policy",
-] as const;
-
 /** Undefined: it can be used. */
 export function strategyProblem(strategy: RolloutStrategy | null | undefined): string | undefined {
   if (strategy === undefined || strategy === null) return undefined;
   const field = "spec.rolloutStrategy";
-  const used = unsupported.filter(
-    (name) => strategy[name] !== undefined && strategy[name] !== null,
-  );
-  if (used.length > 0)
-    return `${used.map((name) => `${field}.${name}`).join(", ")} ${used.length === 1 ? "is" : "are"} not supported in this version of Flotilla, and without ${used.length === 1 ? "it" : "them"} clusters would get changes too early; remove ${used.length === 1 ? "it" : "them"}`;
   const tooMany = targetCountProblem(`${field}.partitions`, strategy.partitions);
   if (tooMany !== undefined) return tooMany;
   for (const name of ["maxUnavailable", "maxUnavailablePartitions", "autoPartitionSize"] as const) {
