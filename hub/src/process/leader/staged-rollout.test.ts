@@ -310,6 +310,40 @@ describe("a staged rollout", () => {
   });
 });
 
+describe("a strategy that changes", () => {
+  test("ends the rollout when it has no stages any more, and everything goes at once", async () => {
+    const fleet = await started(canarySoakRest);
+    await fleet.publish("1.2.4");
+    fleet.setStrategy({});
+    await fleet.pass();
+
+    const contents = ["ams", "ber", "cgn", "dus"].map((name) => fleet.deployment(name)?.spec);
+    assert.equal(new Set(contents.map((spec) => spec?.deploymentID)).size, 1);
+    assert.ok(contents.every((spec) => spec?.promotion === undefined));
+    assert.deepEqual(
+      fleet.rollouts().map(({ status }) => status?.phase),
+      ["Superseded", "Superseded"],
+    );
+    assert.equal(bundleStatusOf(fleet)?.rollout, undefined);
+  });
+
+  test("moves nothing when stages are added to an app that is deployed", async () => {
+    const fleet = await createStagedFleet({}, fleetOfFour);
+    onTestFinished(() => fleet.stop());
+    fleet.ready();
+    await fleet.pass();
+    const { writes } = fleet.leader.rest;
+    const count = writes.length;
+
+    fleet.setStrategy(canarySoakRest);
+    await fleet.pass();
+
+    assert.equal(fleet.status().phase, "Completed");
+    const written = writes.slice(count).filter((each) => each.includes("bundledeployments"));
+    assert.deepEqual(written, []);
+  });
+});
+
 describe("an app without stages", () => {
   test("gets no BundleRollout, and everything at once", async () => {
     const fleet = await createStagedFleet({}, fleetOfFour);

@@ -217,6 +217,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     const { bundle, placements, contents, groups, isOffSchedule } = of;
     const staged = await planStaged(bundle, placements, groups, signal);
     if (staged !== undefined) return { rollout: staged.steps, staged, limits: undefined };
+    if (statuses.current(bundle)?.rollout !== undefined) await deps.staged.end(bundle);
     await Promise.all(contents.map((content) => deps.contents.ensure(content)));
     const limits = await currentLimits({ bundle, placements, groups, isOffSchedule }, signal);
     const rollout = planRollout(bundle, placements, { limits, isOffSchedule });

@@ -318,6 +318,21 @@ describe("a stage", () => {
     assert.equal(stageOf(simulation, "prod")?.pending, 1);
   });
 
+  test("a cluster that broke down since, and cannot be promoted, uses up the limit, and is named", () => {
+    const simulation = simulate(oneStage({ maxUnavailable: 1 }), simulatedClusters(3));
+    assert.deepEqual(settle(simulation), ["c00"]);
+    pause(simulation, minutes);
+    const broken = clusterOf(simulation, "c02");
+    breakDown(simulation, broken);
+    broken.isPaused = true;
+    report(simulation);
+
+    assert.deepEqual(settle(simulation), []);
+    const { phase, reason, message } = statusOf(simulation);
+    assert.deepEqual([phase, reason], ["Waiting", "LimitReached"]);
+    assert.equal(message, "stage all: 1 cluster of at most 1 unavailable: c02");
+  });
+
   test("M 100 %, 5 stages, all pass: five steps", () => {
     const regions = ["a", "b", "c", "d", "e"];
     const strategy: RolloutStrategy = {

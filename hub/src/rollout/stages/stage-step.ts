@@ -11,7 +11,7 @@ import {
   judgeGate,
   startGate,
 } from "./gate.ts";
-import { type ClassedMember, isFailure } from "./member.ts";
+import { type ClassedMember, isFailure, isUnavailable } from "./member.ts";
 import { choosePromotions, type StageLimits, unavailableCount } from "./promote.ts";
 import type { WindowState } from "./stage-windows.ts";
 import { named, type Waiting } from "./waiting.ts";
@@ -267,9 +267,7 @@ function memberWaiting(input: StageInput, members: readonly ClassedMember[]): Wa
     };
   if (inFlight.length === 0 && !isFree) {
     if (members.some((each) => each.class === "pending")) {
-      const unavailable = members.filter(
-        (each) => each.class === "failed" || (each.class === "pending" && !each.member.isReady),
-      );
+      const unavailable = members.filter(isUnavailable);
       return {
         reason: "LimitReached",
         stage: stage.name,

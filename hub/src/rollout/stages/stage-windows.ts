@@ -12,8 +12,6 @@ export interface WindowState {
 /** The state of one window, whatever its `deny` says; undefined: its Schedule does not exist or is invalid. */
 export type WindowOf = (window: StageWindow) => WindowState | undefined;
 
-export const alwaysOpen: WindowState = { isOpen: true, changesAtMs: undefined };
-
 /**
  * Open while one of the windows is open, or there are none but with `deny`, and none with `deny` is open. What is not known protects:
  * such a window is closed, and with `deny` open.

@@ -16,6 +16,7 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { formatUsed, usedBy } from "@flotilla/shared/referenced";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
+import { isForCluster } from "../../base/index.ts";
 import {
   assignStages,
   type ContentStore,
@@ -83,6 +84,8 @@ export interface StagedPlan<P> {
 export interface StagedRollouts {
   /** One pass. What it decides is stored when it resolves; `undefined`: to be made again at once. */
   plan<P extends StagedPlacement>(inputs: StagedInputs<P>): Promise<StagedPlan<P> | undefined>;
+  /** Ends the rollouts of a Bundle whose strategy has no stages any more. */
+  end(bundle: Bundle): Promise<void>;
   /** Forgets a Bundle that is gone. */
   forget(key: ObjectKey): void;
 }
@@ -102,6 +105,13 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
   return {
     forget(key) {
       countedAt.delete(key);
+    },
+    async end(bundle) {
+      for (const rollout of objects.of(bundle)) {
+        const { status } = rollout;
+        if (status !== undefined && !isOver(status.phase))
+          await objects.store(rollout, withoutStages(status, formatTimeMs(deps.clock.now())));
+      }
     },
     async plan(inputs) {
       const revision = await revisionOf(inputs.bundle, inputs.pack);
@@ -126,6 +136,8 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       return "again";
     }
     const { rollout } = choice;
+    if (rollout.spec.revision === revision.revision)
+      await Promise.all(revision.contents.map((content) => deps.contents.ensure(content)));
     const contents = await contentsOf(inputs, rollout, revision);
     const members = membersOf(inputs, rollout, contents);
     const stable = rollout.status?.stable ?? stableOf(rollouts, rollout);
@@ -210,7 +222,10 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     const isHeld = bundle.spec.paused === true || bundle.spec.suspend === true;
     const ordered = [...placements].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     return ordered.map(({ cluster, namespace, isSuspended }) => {
-      const deployment = deployments.get(namespace);
+      const found = deployments.get(namespace);
+      // One of an earlier Cluster of that name is deleted.
+      const isOwn = found !== undefined && isForCluster(found, cluster.metadata.uid);
+      const deployment = isOwn ? found : undefined;
       return memberOf({
         cluster,
         deployment,
@@ -376,6 +391,17 @@ function withoutGeneration(status: BundleRolloutStatus | undefined): unknown {
   if (status === undefined) return undefined;
   const { observedGeneration: _, ...others } = status;
   return others;
+}
+
+/** Whether a rollout has ended for good: one that is completed still serves clusters that come late. */
+function isOver(phase: BundleRolloutStatus["phase"]): boolean {
+  return phase === "Superseded" || phase === "Cancelled" || phase === "RolledBack";
+}
+
+function withoutStages(status: BundleRolloutStatus, now: string): BundleRolloutStatus {
+  const message = "the strategy has no stages any more";
+  const endedAt = status.endedAt ?? now;
+  return { ...status, phase: "Superseded", reason: "NewerRevision", message, since: now, endedAt };
 }
 
 function pick({ deploymentId, referencedObjects }: PinnedContent): PinnedContent {

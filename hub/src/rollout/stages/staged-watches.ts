@@ -1,7 +1,8 @@
 /** What staged rollouts wait for: reports and presence of their clusters, decisions of Gates, and commands of users. */
 import { isDeepStrictEqual } from "node:util";
-import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
-import type { Change } from "@flotilla/shared/kube/cache";
+import type { BundleDeployment, Cluster, RolloutStrategy } from "@flotilla/shared/api";
+import type { BundleRollout } from "@flotilla/shared/api/rollout";
+import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import { isSpecChange, type Watch, watch } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import {
@@ -36,6 +37,16 @@ export function stagedWatches({
         ),
       replay: false,
     }),
+    // The gates of other apps may wait for it.
+    watch(rollouts, {
+      predicate: isCompletion,
+      toKeys: ({ after }) =>
+        bundles.store
+          .byIndex(byNamespace, after?.metadata.namespace ?? "")
+          .filter(({ spec }) => waitsForRollouts(spec.rolloutStrategy))
+          .map(keyOf),
+      replay: false,
+    }),
     watch(gates, {
       predicate: ({ before, after }) =>
         after === undefined || !isDeepStrictEqual(before?.status?.decision, after.status?.decision),
@@ -68,6 +79,19 @@ export function stagedWatches({
   function isStagedKey(key: ObjectKey): boolean {
     return isStaged(bundles.store.get(key)?.spec.rolloutStrategy);
   }
+}
+
+/** Predicate: the rollout, or a stage of it, is completed. */
+function isCompletion({ before, after }: Change<BundleRollout>): boolean {
+  const completed = ({ status }: BundleRollout) =>
+    [status, ...(status?.stages ?? [])].filter((each) => each?.phase === "Completed").length;
+  return after !== undefined && completed(after) !== (before === undefined ? 0 : completed(before));
+}
+
+function waitsForRollouts(strategy: RolloutStrategy | null | undefined): boolean {
+  return (strategy?.stages ?? []).some(({ before = [], after = [] }) =>
+    [...before, ...after].some(({ rollout }) => rollout !== undefined),
+  );
 }
 
 /** Predicate: the class of the cluster in a rollout may be another one. */

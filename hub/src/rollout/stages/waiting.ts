@@ -93,7 +93,7 @@ export function waitingText(waiting: Waiting): string {
       return `stage ${waiting.stage} waits for dependencies in ${clustersText(waiting.clusters)}: ${namesText(waiting.clusters)}`;
     case "LimitReached": {
       const { stage, limit, unavailable } = waiting;
-      return `stage ${stage}: ${clustersText(unavailable)} of at most ${limit} are unavailable: ${namesText(unavailable)}`;
+      return `stage ${stage}: ${clustersText(unavailable)} of at most ${limit} unavailable: ${namesText(unavailable)}`;
     }
     case "StageEmpty":
       return `stage ${waiting.stage} matches none of ${clustersText({ count: waiting.total })}: correct its selector, or set allowEmpty`;

@@ -38,6 +38,16 @@ test.each<readonly [string, RolloutStrategy, string]>([
     "partitions is set together with stages, maxFailures or onFailure, and both say an order or a pace: remove one of them",
   ],
   [
+    "a RolloutPolicy",
+    { policy: "rings" },
+    "policy is not supported in this version of Flotilla: write the strategy of the RolloutPolicy here",
+  ],
+  [
+    "a deadline that nothing is measured by",
+    { maxUnavailable: 1, progressDeadline: "5m" },
+    "progressDeadline is set without stages, maxFailures and onFailure, and would be ignored: set one of these, or remove it",
+  ],
+  [
     "two stages of one name",
     withStages({ name: "a", clusterName: "x" }, { name: "a" }),
     "stages[1].name is a, as that of an earlier stage: give it another name",

@@ -38,7 +38,7 @@ const unsupportedGates: ReadonlyMap<GateType, string> = new Map([
 /** The first thing that is wrong; undefined for a strategy that can be used, and for one without stages. */
 export function stagesProblem(spec: ReleaseSpec): string | undefined {
   const { rolloutStrategy: strategy } = spec;
-  if (!isStaged(strategy)) return undefined;
+  if (!isStaged(strategy)) return unstagedProblem(strategy);
   const problem =
     combinationProblem(spec, strategy) ??
     numberProblem(strategy) ??
@@ -47,9 +47,23 @@ export function stagesProblem(spec: ReleaseSpec): string | undefined {
   return problem === undefined ? undefined : `spec.rolloutStrategy.${problem}`;
 }
 
+/** Fields that say nothing without stages. */
+const stagedFields = ["progressDeadline", "onNewRevision", "rollback", "historyLimit"] as const;
+
+/** What a strategy asks for that would be ignored. */
+function unstagedProblem(strategy: RolloutStrategy | null | undefined): string | undefined {
+  if (strategy?.policy) return `spec.rolloutStrategy.${policyProblem}`;
+  const field = stagedFields.find((each) => strategy?.[each] !== undefined);
+  return field === undefined
+    ? undefined
+    : `spec.rolloutStrategy.${field} is set without stages, maxFailures and onFailure, and would be ignored: set one of these, or remove it`;
+}
+
+const policyProblem =
+  "policy is not supported in this version of Flotilla: write the strategy of the RolloutPolicy here";
+
 function combinationProblem(spec: ReleaseSpec, strategy: RolloutStrategy): string | undefined {
-  if (strategy.policy)
-    return "policy is set beside other fields: a strategy with a policy is that of the RolloutPolicy; set nothing else";
+  if (strategy.policy) return policyProblem;
   for (const field of partitionFields) {
     const value = strategy[field];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0))
@@ -72,7 +86,7 @@ function numberProblem(
     if (isNegative(maxUnavailable))
       return `maxUnavailable is ${maxUnavailable}: set 1 or more, or a share such as 10%`;
   }
-  if (maxFailures === undefined || maxFailures === null) return undefined;
+  if (maxFailures === undefined) return undefined;
   return isCountOrShare(maxFailures) && !isNegative(maxFailures)
     ? undefined
     : notACount("maxFailures", maxFailures);

@@ -148,7 +148,7 @@ function commandOf(simulation: Simulation, random: Random): void {
 }
 
 /** How it ended. */
-export interface HistoryOutcome {
+interface HistoryOutcome {
   readonly promoted: number;
   readonly phase: string;
 }

@@ -1,4 +1,4 @@
-export { type HistoryOutcome, randomHistory } from "./history.ts";
+export { randomHistory } from "./history.ts";
 export {
   aSimulatedCluster,
   becomeReady,
@@ -7,9 +7,7 @@ export {
   currentOf,
   decideGate,
   fresh,
-  membersOf,
   minutes,
-  type Pass,
   pass,
   pause,
   report,
@@ -19,6 +17,5 @@ export {
   settle,
   simulate,
   simulatedClusters,
-  startMs,
   statusOf,
 } from "./simulation.ts";

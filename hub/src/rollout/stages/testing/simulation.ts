@@ -52,7 +52,7 @@ export interface Simulation {
 }
 
 /** When all simulations begin. */
-export const startMs = Date.parse("2026-12-01T00:00:00Z");
+const startMs = Date.parse("2026-12-01T00:00:00Z");
 
 export function simulate(
   strategy: RolloutStrategy,
@@ -201,7 +201,7 @@ function withGates(status: BundleRolloutStatus): BundleRolloutStatus {
   };
 }
 
-export function membersOf(simulation: Simulation, { spec }: BundleRollout): readonly Member[] {
+function membersOf(simulation: Simulation, { spec }: BundleRollout): readonly Member[] {
   const skip = new Set(spec.skip ?? []);
   return [...simulation.clusters.values()]
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
