@@ -445,6 +445,25 @@ describe("gates", () => {
     assert.deepEqual(settle(simulation), ["ber"]);
   });
 
+  test("a soak starts over after a halt, in which nobody saw whether it was interrupted", () => {
+    const strategy = canaryThenProd({}, { after: [{ name: "soak", soak: { for: "30m" } }] });
+    const simulation = simulate(strategy, [
+      aSimulatedCluster("ams", { labels: canaryLabels }),
+      aSimulatedCluster("ber"),
+    ]);
+    rounds(simulation, 2);
+    command(simulation, { state: "Halted" });
+    settle(simulation);
+    pause(simulation, 60 * minutes);
+    command(simulation, { state: "Running" });
+
+    assert.deepEqual(settle(simulation), []);
+    assert.equal(stageOf(simulation, "canary")?.phase, "Soaking");
+    pause(simulation, 31 * minutes);
+
+    assert.deepEqual(settle(simulation), ["ber"]);
+  });
+
   test("a pause stops soaks and deadlines", () => {
     const strategy = canaryThenProd({}, { after: [{ name: "soak", soak: { for: "30m" } }] });
     const simulation = simulate(strategy, [

@@ -296,6 +296,14 @@ export function storable(count: number): number {
   return Number.isFinite(count) ? count : Number.MAX_SAFE_INTEGER;
 }
 
+/** The gates after a halt, in which nobody saw whether a soak was interrupted: it starts over. */
+export function restartSoaks(gates: readonly GateRecord[]): readonly GateRecord[] {
+  return gates.map((record) => {
+    const { soakingSince, ...others } = record;
+    return record.result === "Waiting" && soakingSince !== undefined ? others : record;
+  });
+}
+
 /** The gates after a pause: what was waited for stood still. */
 export function shiftGates(gates: readonly GateRecord[], byMs: number): readonly GateRecord[] {
   const later = (time: string | undefined) => {

@@ -20,6 +20,7 @@ import {
   isReopened,
   isThrough,
   mayPromote,
+  restartSoaks,
   type StageOutcome,
   shiftGates,
   stepStage,
@@ -284,10 +285,8 @@ function stepHalted(
         const failed = members.filter(isFailure).length;
         const { phase = "Pending", gates = [], startedAt, completedAt } = state ?? {};
         const accepted = isRequested && failed > 0 ? failed : state?.acceptedFailures;
-        return [
-          stage.name,
-          { phase, gates, startedAt, completedAt, acceptedFailures: accepted },
-        ] as const;
+        const begun = { phase, gates: restartSoaks(gates), startedAt, completedAt };
+        return [stage.name, { ...begun, acceptedFailures: accepted }] as const;
       }),
     );
     return {

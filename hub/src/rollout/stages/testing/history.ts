@@ -1,7 +1,7 @@
 /** Random histories of a staged rollout, and what must hold at each pass of them. */
 import assert from "node:assert/strict";
 import type { RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
-import type { GateRecord, StageStatus } from "@flotilla/shared/api/rollout";
+import type { BundleRolloutStatus, GateRecord, StageStatus } from "@flotilla/shared/api/rollout";
 import { parseTime } from "@flotilla/shared/time";
 import { hasRevision, type Member } from "../member.ts";
 import { stepRollout } from "../staged-step.ts";
@@ -199,6 +199,7 @@ function createObserver(simulation: Simulation): Observer {
     const { phase, reason, stage, since } = result.status;
     if (stored?.phase === phase && stored.reason === reason && stored.stage === stage)
       assert.equal(since, stored.since, "12: since has moved");
+    checkSoaks(inputs, result.status);
     if (promoted.length === 0) return;
     assert.ok(stored !== undefined, "4: promoted before anything was stored");
     for (const { member, isRollback } of promoted) {
@@ -248,6 +249,21 @@ function createObserver(simulation: Simulation): Observer {
   }
 
   return { onPass, settled, promoted: () => total };
+}
+
+/** A soak is measured while nothing is in flight, from a time that this rollout has stored. */
+function checkSoaks(inputs: Pass["inputs"], status: BundleRolloutStatus): void {
+  const isStepping = status.phase === "Progressing" || status.phase === "Waiting";
+  if (!isStepping || status.reason === "Paused") return;
+  const stage = status.stages?.find(({ name }) => name === status.stage);
+  for (const record of stage?.gates ?? []) {
+    if (record.result !== "Waiting" || record.soakingSince === undefined) continue;
+    const flying = inputs.members.filter(
+      (member) =>
+        inputs.assignment.get(member.key) === stage?.name && isInFlight(member, inputs),
+    );
+    assert.equal(flying.length, 0, "4: soaks while a cluster is not ready");
+  }
 }
 
 /** The limits, the order and the gates of one stage: 1 to 5. */
