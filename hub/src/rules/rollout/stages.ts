@@ -3,7 +3,7 @@
  * matches it. Pure; everything is computed from the clusters that there are now.
  */
 import type { RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
-import { matchesAny, type TargetCluster, type TargetGroup } from "../targeting/match.ts";
+import { isGiven, matchesAny, type TargetCluster, type TargetGroup } from "../targeting/match.ts";
 import { limitOf } from "./limit.ts";
 
 /** A cluster of a rollout, as stages see it. */
@@ -63,15 +63,16 @@ function isMatching(
   cluster: StagedCluster,
   groups: readonly TargetGroup[],
 ): boolean {
-  return !hasCriteria(stage) || matchesAny(cluster, stage, groups);
+  if (!hasCriteria(stage)) return true;
+  // The groups of a cluster are found for each comparison, and there may be thousands.
+  const byGroup = isGiven(stage.clusterGroup) || isGiven(stage.clusterGroupSelector);
+  return matchesAny(cluster, stage, byGroup ? groups : []);
 }
 
 /** Whether a stage selects clusters; without criteria it takes all that are left. */
 export function hasCriteria(stage: RolloutStage): boolean {
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = stage;
-  return [clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(
-    (criterion) => criterion !== undefined && criterion !== null && criterion !== "",
-  );
+  return [clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven);
 }
 
 /** Taken in turn from the values of the label, which are in alphabetical order; without a label in the order given. */

@@ -259,8 +259,7 @@ function checkSoaks(inputs: Pass["inputs"], status: BundleRolloutStatus): void {
   for (const record of stage?.gates ?? []) {
     if (record.result !== "Waiting" || record.soakingSince === undefined) continue;
     const flying = inputs.members.filter(
-      (member) =>
-        inputs.assignment.get(member.key) === stage?.name && isInFlight(member, inputs),
+      (member) => inputs.assignment.get(member.key) === stage?.name && isInFlight(member, inputs),
     );
     assert.equal(flying.length, 0, "4: soaks while a cluster is not ready");
   }
