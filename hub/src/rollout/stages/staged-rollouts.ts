@@ -34,6 +34,7 @@ import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
 import { type Revision, type RevisionContent, revisionOf } from "./revision.ts";
 import { isRolledOut, needsTests, nextNumber, refuseLarge, stableOf } from "./rollout-facts.ts";
 import { createRolloutObjects, type RolloutObjectsDeps } from "./rollout-objects.ts";
+import { isOver, withoutGeneration, withoutStages } from "./staged-status.ts";
 import { type Promoted, type StepResult, stepRollout } from "./staged-step.ts";
 import type { StepInputs } from "./step-inputs.ts";
 
@@ -385,23 +386,6 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       .filter((each) => fresh.has(keyOf(each)));
     return await pinnedContents(stable, clusters, groups, createTimeSlices());
   }
-}
-
-function withoutGeneration(status: BundleRolloutStatus | undefined): unknown {
-  if (status === undefined) return undefined;
-  const { observedGeneration: _, ...others } = status;
-  return others;
-}
-
-/** Whether a rollout has ended for good: one that is completed still serves clusters that come late. */
-function isOver(phase: BundleRolloutStatus["phase"]): boolean {
-  return phase === "Superseded" || phase === "Cancelled" || phase === "RolledBack";
-}
-
-function withoutStages(status: BundleRolloutStatus, now: string): BundleRolloutStatus {
-  const message = "the strategy has no stages any more";
-  const endedAt = status.endedAt ?? now;
-  return { ...status, phase: "Superseded", reason: "NewerRevision", message, since: now, endedAt };
 }
 
 function pick({ deploymentId, referencedObjects }: PinnedContent): PinnedContent {

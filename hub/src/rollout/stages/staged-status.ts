@@ -186,3 +186,20 @@ function firstInstallations(
   if (phase !== "RollingBack" && phase !== "RolledBack") return [];
   return members.filter((member) => isFirstInstallation(member, name)).map(({ key }) => key);
 }
+
+export function withoutGeneration(status: BundleRolloutStatus | undefined): unknown {
+  if (status === undefined) return undefined;
+  const { observedGeneration: _, ...others } = status;
+  return others;
+}
+
+/** Whether a rollout has ended for good: one that is completed still serves clusters that come late. */
+export function isOver(phase: BundleRolloutStatus["phase"]): boolean {
+  return phase === "Superseded" || phase === "Cancelled" || phase === "RolledBack";
+}
+
+export function withoutStages(status: BundleRolloutStatus, now: string): BundleRolloutStatus {
+  const message = "the strategy has no stages any more";
+  const endedAt = status.endedAt ?? now;
+  return { ...status, phase: "Superseded", reason: "NewerRevision", message, since: now, endedAt };
+}

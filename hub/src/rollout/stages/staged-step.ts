@@ -3,16 +3,12 @@
  * be asked again at any time, by any leader. What it decides is stored first: a step that decides anything promotes nothing.
  */
 import { isDeepStrictEqual } from "node:util";
-import type {
-  Breach,
-  BundleRolloutStatus,
-  RolloutReason,
-  StageStatus,
-} from "@flotilla/shared/api/rollout";
+import type { BundleRolloutStatus, RolloutReason, StageStatus } from "@flotilla/shared/api/rollout";
 import { formatTimeMs, parseTime } from "@flotilla/shared/time";
-import { atLeastOne, stagesOf } from "../../rules/index.ts";
+import { atLeastOne } from "../../rules/index.ts";
 import { earliest } from "./gate.ts";
 import { type ClassedMember, isFailure, type Member } from "./member.ts";
+import { adopted, breachText, end, endText, halt, kept, pausedPhase, unpaused } from "./phases.ts";
 import { choosePromotions } from "./promote.ts";
 import { chooseRollbacks, goesBackUntil, isGoingBack, mayGoBack } from "./rollback.ts";
 import {
@@ -22,11 +18,10 @@ import {
   mayPromote,
   restartSoaks,
   type StageOutcome,
-  shiftGates,
   stepStage,
 } from "./stage-step.ts";
 import { type Decided, stagedStatus } from "./staged-status.ts";
-import { isUnblocked, type StageParts, type StepInputs, stagePartsOf } from "./step-inputs.ts";
+import { type StageParts, type StepInputs, stagePartsOf } from "./step-inputs.ts";
 import { named, type Waiting, waitingText } from "./waiting.ts";
 
 /** What a member gets: the revision, or what it had before. */
@@ -160,112 +155,6 @@ function decide(inputs: StepInputs, parts: readonly StageParts[]): Decided {
 
 function hasBegun(phase: StageStatus["phase"] | undefined): boolean {
   return phase !== undefined && phase !== "Pending" && phase !== "Skipped";
-}
-
-/** As it is stored. */
-function kept(inputs: StepInputs): Decided {
-  const { stored, spec, strategy, nowMs } = inputs;
-  const stages = new Map(
-    stagesOf(strategy).map(({ name }) => {
-      const state = stored?.stages?.find((each) => each.name === name);
-      const { startedAt, completedAt, acceptedFailures } = state ?? {};
-      const times = { startedAt, completedAt, acceptedFailures };
-      return [
-        name,
-        { phase: state?.phase ?? "Pending", gates: state?.gates ?? [], ...times },
-      ] as const;
-    }),
-  );
-  return {
-    phase: stored?.phase ?? "Progressing",
-    reason: stored?.reason,
-    message: stored?.message ?? "",
-    startedAt: stored?.startedAt ?? formatTimeMs(nowMs),
-    breach: stored?.breach,
-    // What was asked for while nothing was halted is done.
-    handledResume: stored?.phase === "Halted" ? stored.handledResume : spec.resume,
-    resumedAt: isUnblocked(inputs) ? formatTimeMs(nowMs) : stored?.resumedAt,
-    stages,
-    wakesAtMs: undefined,
-  };
-}
-
-function end(
-  same: Decided,
-  phase: "Superseded" | "Cancelled" | "RolledBack",
-  reason: RolloutReason,
-): Decided {
-  return { ...same, phase, reason, message: endText(phase, reason) };
-}
-
-function endText(phase: "Superseded" | "Cancelled" | "RolledBack", reason: RolloutReason): string {
-  if (phase === "Cancelled") return "cancelled; clusters keep what they have";
-  if (phase === "RolledBack") return "clusters have got back what they had before";
-  return reason === "StableRequested"
-    ? "taken back, because the desired revision is the one before"
-    : "a newer revision was started instead";
-}
-
-/** A fleet that has the revision already: nothing is asked for that is done. */
-function adopted(inputs: StepInputs, parts: readonly StageParts[]): Decided {
-  const same = kept(inputs);
-  const at = formatTimeMs(inputs.nowMs);
-  const stages = new Map(
-    parts.map(({ stage }) => {
-      const times = { startedAt: at, completedAt: at, acceptedFailures: undefined };
-      return [stage.name, { phase: "Completed", gates: [], ...times }] as const;
-    }),
-  );
-  return { ...same, phase: "Completed", reason: "AllStagesCompleted", message: "", stages };
-}
-
-function pausedPhase(
-  phase: BundleRolloutStatus["phase"],
-  same: Decided,
-): Pick<Decided, "phase" | "reason" | "message"> {
-  if (phase === "Halted") return same;
-  return { phase: "Waiting", reason: "Paused", message: waitingText({ reason: "Paused" }) };
-}
-
-/** Gates, soaks and deadlines stood still since it was paused. */
-function unpaused({ stored, nowMs }: StepInputs, same: Decided): Decided {
-  const pausedMs = Math.max(0, nowMs - (parseTime(stored?.since) ?? nowMs));
-  const stages = new Map(
-    [...same.stages].map(
-      ([name, stage]) => [name, { ...stage, gates: shiftGates(stage.gates, pausedMs) }] as const,
-    ),
-  );
-  return { ...same, resumedAt: formatTimeMs(nowMs), stages };
-}
-
-/** Stored before anything is halted or taken back. */
-function halt(same: Decided, breach: Breach): Decided {
-  const reason = breach.cause === "Failures" ? "TooManyFailures" : breach.cause;
-  const stage = same.stages.get(breach.stage);
-  return {
-    ...same,
-    phase: breach.action === "Rollback" ? "RollingBack" : "Halted",
-    reason,
-    message: breachText(breach),
-    breach,
-    stages:
-      stage === undefined
-        ? same.stages
-        : new Map([...same.stages, [breach.stage, { ...stage, phase: "Halted" }]]),
-  };
-}
-
-function breachText({ stage, cause, failed, maxFailures, gate, at }: Breach): string {
-  switch (cause) {
-    case "Failures":
-      return `stage ${stage}: ${failed} ${failed === 1 ? "cluster has" : "clusters have"} failed, more than the ${maxFailures} that may`;
-    case "GateFailed":
-      return `the gate ${gate} of stage ${stage} has failed`;
-    case "GateExpired":
-      return `nobody decided the gate ${gate} of stage ${stage} until ${at}`;
-    case "NothingReady":
-      return `no cluster of stage ${stage} is ready`;
-  }
 }
 
 /** Goes on when a person asks for it; nothing else resumes it. */

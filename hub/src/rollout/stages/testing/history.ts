@@ -1,10 +1,9 @@
 /** Random histories of a staged rollout, and what must hold at each pass of them. */
 import assert from "node:assert/strict";
 import type { RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
-import type { BundleRolloutStatus, GateRecord, StageStatus } from "@flotilla/shared/api/rollout";
-import { parseTime } from "@flotilla/shared/time";
-import { hasRevision, type Member } from "../member.ts";
+import { hasRevision } from "../member.ts";
 import { stepRollout } from "../staged-step.ts";
+import { checkRolledBack, checkSoaks, checkStage } from "./invariants.ts";
 import {
   aSimulatedCluster,
   becomeReady,
@@ -41,7 +40,6 @@ function pick<T>(random: Random, values: readonly T[]): T {
 }
 
 const regions = ["a", "b", "c"] as const;
-const deadlineMs = 15 * minutes;
 
 function randomStage(random: Random, index: number, isLast: boolean): RolloutStage {
   const after = pick(random, [
@@ -249,138 +247,6 @@ function createObserver(simulation: Simulation): Observer {
   }
 
   return { onPass, settled, promoted: () => total };
-}
-
-/** A soak is measured while nothing is in flight, from a time that this rollout has stored. */
-function checkSoaks(inputs: Pass["inputs"], status: BundleRolloutStatus): void {
-  const isStepping = status.phase === "Progressing" || status.phase === "Waiting";
-  if (!isStepping || status.reason === "Paused") return;
-  const stage = status.stages?.find(({ name }) => name === status.stage);
-  for (const record of stage?.gates ?? []) {
-    if (record.result !== "Waiting" || record.soakingSince === undefined) continue;
-    const flying = inputs.members.filter(
-      (member) => inputs.assignment.get(member.key) === stage?.name && isInFlight(member, inputs),
-    );
-    assert.equal(flying.length, 0, "4: soaks while a cluster is not ready");
-  }
-}
-
-/** The limits, the order and the gates of one stage: 1 to 5. */
-function checkStage({ inputs, promoted }: Pass, stage: RolloutStage): void {
-  const { stored, strategy, assignment, members } = inputs;
-  const own = members.filter(({ key }) => assignment.get(key) === stage.name);
-  const now = promoted.filter(({ member }) => assignment.get(member.key) === stage.name);
-  const forward = now.filter(({ isRollback }) => !isRollback);
-  if (forward.length === 0) return;
-  const most = limitOf(stage.maxUnavailable ?? strategy.maxUnavailable, own.length);
-  const flying = own.filter((member) => isInFlight(member, inputs));
-  assert.ok(flying.length + forward.length <= most, "1: too many in flight");
-  const failed = own.filter((member) => isFailed(member, inputs));
-  const state = stored?.stages?.find(({ name }) => name === stage.name);
-  const tolerated = tolerance(stage, strategy, own.length) + (state?.acceptedFailures ?? 0);
-  const counted = failed.filter((member) => !wasBroken(member, inputs));
-  const isContinued = (stage.onFailure ?? strategy.onFailure) === "Continue";
-  assert.ok(isContinued || counted.length <= tolerated, "6: promoted in a breach");
-  const unavailable = own.filter(
-    (member) =>
-      !member.isSkipped &&
-      !wasBroken(member, inputs) &&
-      (hasRevision(member) ? !isDone(member) : member.isConnected && isUnready(member)),
-  ).length;
-  const countedUnavailable =
-    unavailable - (isContinued ? counted.length : Math.min(counted.length, tolerated));
-  const available = forward.filter(({ member }) => !isUnready(member));
-  if (available.length > 0)
-    assert.ok(countedUnavailable + available.length <= most, "2: too many unavailable");
-  const stages = strategy.stages ?? [];
-  for (const earlier of stages.slice(0, stages.indexOf(stage))) {
-    const phase = stored?.stages?.find(({ name }) => name === earlier.name)?.phase;
-    assert.ok(phase === "Completed" || phase === "Skipped", "3: an earlier stage is not completed");
-  }
-  assert.ok(
-    state?.phase === "Progressing" || state?.phase === "Completed",
-    "4: its turn is not stored",
-  );
-  const isAdopted = state.gates === undefined && state.startedAt === state.completedAt;
-  for (const gate of isAdopted ? [] : (stage.before ?? [])) {
-    const record = recordOf(state, gate.name);
-    assert.equal(record?.result, "Passed", "4: a gate before it is not stored as passed");
-    assert.ok((record.decision?.by ?? "") !== "", "4: a gate passed that nobody decided");
-  }
-  if (state.phase === "Completed" && !isAdopted)
-    for (const gate of stage.after ?? []) {
-      const record = recordOf(state, gate.name);
-      assert.equal(record?.result, "Passed", "4: a gate after it is not stored as passed");
-      if (record.soakingSince === undefined) continue;
-      const soaked = (parseTime(record.decision?.at) ?? 0) - (parseTime(record.soakingSince) ?? 0);
-      assert.ok(soaked >= (gate.soak?.for === "30m" ? 30 : 10) * minutes, "4: soaked too short");
-    }
-  if ((stage.windows ?? []).length > 0)
-    assert.ok(inputs.windowOf({ schedule: "nights" })?.isOpen === true, "5: the window is closed");
-}
-
-function recordOf({ gates }: StageStatus, gate: string): GateRecord | undefined {
-  return gates?.findLast(({ name }) => name === gate);
-}
-
-function isDone(member: Member): boolean {
-  return hasRevision(member) && member.applied === member.content && member.isReady;
-}
-
-function isUnready({ desired, applied, isReady }: Member): boolean {
-  return desired !== "" && !(isReady && applied === desired);
-}
-
-/** Whether its deadline is over, or its agent has given up. */
-function isFailed(member: Member, inputs: Pass["inputs"]): boolean {
-  if (!hasRevision(member) || isDone(member) || member.isSkipped || member.isPaused) return false;
-  if (member.hasGivenUp) return true;
-  const isStanding = inputs.members.some((each) => each.waitsForDependency && hasRevision(each));
-  if (isStanding) return false;
-  const { stored, name, nowMs } = inputs;
-  const promotedAt = member.promotion?.rollout === name ? member.promotion.at : stored?.startedAt;
-  const times = [parseTime(promotedAt), member.unreadySinceMs, parseTime(stored?.resumedAt)];
-  return nowMs - Math.max(...times.map((time) => time ?? 0)) > deadlineMs;
-}
-
-function isInFlight(member: Member, inputs: Pass["inputs"]): boolean {
-  return hasRevision(member) && !isDone(member) && !member.isSkipped && !isFailed(member, inputs);
-}
-
-function wasBroken(member: Member, { name, stored }: Pass["inputs"]): boolean {
-  if (hasRevision(member) && member.promotion?.rollout === name)
-    return member.promotion.from !== "" && member.promotion.wasReady === false;
-  const started = parseTime(stored?.startedAt) ?? 0;
-  return (
-    member.desired !== "" &&
-    member.isConnected &&
-    !member.isReady &&
-    (member.unreadySinceMs ?? 0) <= started
-  );
-}
-
-/** The numbers that histories use, read in another way than the engine does. */
-function limitOf(value: number | string | null | undefined, total: number): number {
-  if (value === undefined || value === null) return Math.max(1, total);
-  const count =
-    typeof value === "number" ? value : Math.floor((total * Number.parseInt(value, 10)) / 100);
-  return Math.max(1, Math.min(count, Math.max(1, total)));
-}
-
-function tolerance(stage: RolloutStage, strategy: RolloutStrategy, total: number): number {
-  const value = stage.maxFailures ?? strategy.maxFailures ?? 0;
-  return typeof value === "number" ? value : Math.floor((total * Number.parseInt(value, 10)) / 100);
-}
-
-function checkRolledBack(simulation: Simulation): void {
-  const rollout = simulation.rollouts.at(-1);
-  for (const { promotion, desired, isPaused, name } of simulation.clusters.values()) {
-    const isSkipped =
-      rollout?.spec.skip?.includes(name) === true || (rollout?.spec.skipStages ?? []).length > 0;
-    if (promotion?.rollout !== rollout?.metadata.name || isPaused || isSkipped) continue;
-    if (promotion?.from === "" || promotion?.from === rollout?.spec.revision) continue;
-    assert.notEqual(desired, rollout?.spec.revision, `9: ${name} still has the revision`);
-  }
 }
 
 /** Everything is well from now on: the rollout of the desired revision ends, and every cluster has it. */

@@ -1,0 +1,117 @@
+/** The phases of a staged rollout that are entered at once: ended, adopted, paused, halted. Pure. */
+import type { Breach, BundleRolloutStatus, RolloutReason } from "@flotilla/shared/api/rollout";
+import { formatTimeMs, parseTime } from "@flotilla/shared/time";
+import { stagesOf } from "../../rules/index.ts";
+import { shiftGates } from "./stage-step.ts";
+import type { Decided } from "./staged-status.ts";
+import { isUnblocked, type StageParts, type StepInputs } from "./step-inputs.ts";
+import { waitingText } from "./waiting.ts";
+
+/** As it is stored. */
+export function kept(inputs: StepInputs): Decided {
+  const { stored, spec, strategy, nowMs } = inputs;
+  const stages = new Map(
+    stagesOf(strategy).map(({ name }) => {
+      const state = stored?.stages?.find((each) => each.name === name);
+      const { startedAt, completedAt, acceptedFailures } = state ?? {};
+      const times = { startedAt, completedAt, acceptedFailures };
+      return [
+        name,
+        { phase: state?.phase ?? "Pending", gates: state?.gates ?? [], ...times },
+      ] as const;
+    }),
+  );
+  return {
+    phase: stored?.phase ?? "Progressing",
+    reason: stored?.reason,
+    message: stored?.message ?? "",
+    startedAt: stored?.startedAt ?? formatTimeMs(nowMs),
+    breach: stored?.breach,
+    // What was asked for while nothing was halted is done.
+    handledResume: stored?.phase === "Halted" ? stored.handledResume : spec.resume,
+    resumedAt: isUnblocked(inputs) ? formatTimeMs(nowMs) : stored?.resumedAt,
+    stages,
+    wakesAtMs: undefined,
+  };
+}
+
+export function end(
+  same: Decided,
+  phase: "Superseded" | "Cancelled" | "RolledBack",
+  reason: RolloutReason,
+): Decided {
+  return { ...same, phase, reason, message: endText(phase, reason) };
+}
+
+export function endText(
+  phase: "Superseded" | "Cancelled" | "RolledBack",
+  reason: RolloutReason,
+): string {
+  if (phase === "Cancelled") return "cancelled; clusters keep what they have";
+  if (phase === "RolledBack") return "clusters have got back what they had before";
+  return reason === "StableRequested"
+    ? "taken back, because the desired revision is the one before"
+    : "a newer revision was started instead";
+}
+
+/** A fleet that has the revision already: nothing is asked for that is done. */
+export function adopted(inputs: StepInputs, parts: readonly StageParts[]): Decided {
+  const same = kept(inputs);
+  const at = formatTimeMs(inputs.nowMs);
+  const stages = new Map(
+    parts.map(({ stage }) => {
+      const times = { startedAt: at, completedAt: at, acceptedFailures: undefined };
+      return [stage.name, { phase: "Completed", gates: [], ...times }] as const;
+    }),
+  );
+  return { ...same, phase: "Completed", reason: "AllStagesCompleted", message: "", stages };
+}
+
+export function pausedPhase(
+  phase: BundleRolloutStatus["phase"],
+  same: Decided,
+): Pick<Decided, "phase" | "reason" | "message"> {
+  if (phase === "Halted") return same;
+  return { phase: "Waiting", reason: "Paused", message: waitingText({ reason: "Paused" }) };
+}
+
+/** Gates, soaks and deadlines stood still since it was paused. */
+export function unpaused({ stored, nowMs }: StepInputs, same: Decided): Decided {
+  const pausedMs = Math.max(0, nowMs - (parseTime(stored?.since) ?? nowMs));
+  const stages = new Map(
+    [...same.stages].map(
+      ([name, stage]) => [name, { ...stage, gates: shiftGates(stage.gates, pausedMs) }] as const,
+    ),
+  );
+  return { ...same, resumedAt: formatTimeMs(nowMs), stages };
+}
+
+/** Stored before anything is halted or taken back. */
+export function halt(same: Decided, breach: Breach): Decided {
+  const reason = breach.cause === "Failures" ? "TooManyFailures" : breach.cause;
+  const stage = same.stages.get(breach.stage);
+  return {
+    ...same,
+    phase: breach.action === "Rollback" ? "RollingBack" : "Halted",
+    reason,
+    message: breachText(breach),
+    breach,
+    stages:
+      stage === undefined
+        ? same.stages
+        : new Map([...same.stages, [breach.stage, { ...stage, phase: "Halted" }]]),
+  };
+}
+
+export function breachText({ stage, cause, failed, maxFailures, gate, at }: Breach): string {
+  switch (cause) {
+    case "Failures":
+      return `stage ${stage}: ${failed} ${failed === 1 ? "cluster has" : "clusters have"} failed, more than the ${maxFailures} that may`;
+    case "GateFailed":
+      return `the gate ${gate} of stage ${stage} has failed`;
+    case "GateExpired":
+      return `nobody decided the gate ${gate} of stage ${stage} until ${at}`;
+    case "NothingReady":
+      return `no cluster of stage ${stage} is ready`;
+  }
+}
