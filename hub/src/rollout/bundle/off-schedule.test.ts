@@ -131,6 +131,23 @@ describe("outside of its windows a cluster", () => {
       undefined,
     );
   });
+
+  test("does not get a request to force that its agent has not answered when the window closes", () => {
+    const annotations = { [reconcileRequestAnnotation]: "now", [forceRequestAnnotation]: "now" };
+    const options = { targets: [paris], bundle: aBundle({}, { annotations }) };
+    const [requested] = planFor([deployment("paris", digestB)], { ...options, closed: [] }).replace;
+    assert.ok(requested !== undefined);
+    assert.equal(requested.spec.forceAt, "now");
+    const current = { ...requested, status: { appliedDeploymentID: digestB, ready: true } };
+
+    const [closed] = planFor([current], { ...options, closed: [paris] }).replace;
+    assert.ok(closed !== undefined);
+    assert.deepEqual([closed.spec.requestedAt, closed.spec.forceAt], [undefined, undefined]);
+
+    const lastRequest = { token: "now", result: "Upgraded" as const, time: "2026-03-01T22:00:00Z" };
+    const answered = { ...current, status: { ...current.status, lastRequest } };
+    assert.deepEqual(planFor([answered], { ...options, closed: [paris] }).replace, []);
+  });
 });
 
 describe("the author of a Bundle reads", () => {

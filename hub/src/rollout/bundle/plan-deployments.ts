@@ -164,7 +164,7 @@ function specFor(
     ...(paused && { paused: true }),
     ...(placement.isSuspended && { suspend: true }),
     ...(hold === "offSchedule" && isInFlight(existing) && { offSchedule: true }),
-    ...permittedRequest(requestIn(bundle), hold, current),
+    ...permittedRequest(requestIn(bundle), hold, existing),
     ...(referencedObjects.length > 0 && { referencedObjects }),
   };
 }
@@ -183,14 +183,18 @@ type RequestFields = Partial<
   Pick<BundleDeployment["spec"], "requestedAt" | "forceAt" | "resetAt" | "correctDriftAt">
 >;
 
-/** Off schedule Helm does not upgrade on request either; the request is sent when a window opens. */
+/**
+ * Off schedule Helm does not upgrade on request either; the request is sent when a window opens. One that was sent in a window and that
+ * its agent has not answered is withdrawn until then: the agent may have been offline, or paused.
+ */
 function permittedRequest(
   request: RequestFields,
   hold: RolloutStep["hold"],
-  current: RequestFields = {},
+  existing: BundleDeployment | undefined,
 ): RequestFields {
   if (hold !== "offSchedule" || request.forceAt === undefined) return request;
-  const { requestedAt, forceAt, resetAt, correctDriftAt } = current;
+  const { requestedAt, forceAt, resetAt, correctDriftAt }: RequestFields = existing?.spec ?? {};
+  if (forceAt !== undefined && existing?.status?.lastRequest?.token !== forceAt) return {};
   return {
     ...(requestedAt !== undefined && { requestedAt }),
     ...(forceAt !== undefined && { forceAt }),

@@ -134,6 +134,17 @@ describe("a cluster", () => {
   });
 });
 
+test("invalid Schedules are listed by name, in whichever order a leader has seen them", () => {
+  const wrong = (name: string) => aSchedule(name, { schedule: "0 0 25 * * ?" });
+
+  const { invalid } = coverage([wrong("b"), wrong("a")], "2026-03-01T22:20:00Z");
+
+  assert.deepEqual(
+    invalid.map(({ name }) => name),
+    ["a", "b"],
+  );
+});
+
 const badSelector = { clusterSelector: { matchLabels: { "not a label": "x" } } };
 
 test("the state at a time does not depend on what was asked before", () => {

@@ -81,7 +81,8 @@ export function createSchedules({ schedules, groups }: SchedulesDeps): Schedules
       const { namespace = "" } = cluster.metadata;
       const own = schedules
         .byIndex(byNamespace, namespace)
-        .filter((schedule) => isFor(schedule, cluster));
+        .filter((schedule) => isFor(schedule, cluster))
+        .sort(byName);
       if (own.length === 0) return uncovered;
       const windows = own.flatMap((schedule) => stateOf(schedule, atMs) ?? []);
       const changes = windows.flatMap(({ changesAtMs }) => changesAtMs ?? []);
@@ -101,6 +102,10 @@ export function createSchedules({ schedules, groups }: SchedulesDeps): Schedules
 /** Whether a cluster is closed: it has Schedules, and none of them is active. */
 export function isClosed({ isScheduled, isActive }: Coverage): boolean {
   return isScheduled && !isActive;
+}
+
+function byName({ metadata: a }: Schedule, { metadata: b }: Schedule): number {
+  return a.name < b.name ? -1 : 1;
 }
 
 function holdsAt({ fromMs, state }: KnownState, atMs: number): boolean {

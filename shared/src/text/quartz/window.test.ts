@@ -58,6 +58,7 @@ describe("a window is refused", () => {
   const rows: readonly (readonly [what: string, schedule: string, duration: string, problem: RegExp])[] = [
     ["without a duration", "0 0 22 * * *", "", /duration is missing: write for example 4h/],
     ["of no length", "0 0 22 * * *", "0s", /not longer than zero/],
+    ["that opens and closes each second", "* * * * * *", "500ms", /shorter than a minute/],
     ["of a negative length", "0 0 22 * * *", "-1h", /not longer than zero/],
     ["in days", "0 0 22 * * *", "2d", /"2d" is not one of Go/],
     ["that ends when it starts again", "0 0 22 * * *", "24h", /duration is too long and overlaps with the next execution time: it is 24h, and two starts are only 24h apart$/],

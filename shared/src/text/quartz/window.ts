@@ -33,6 +33,9 @@ export interface WindowState {
   readonly nextStartMs?: number;
 }
 
+/** Each edge costs a write of each cluster and a reconcile of each Bundle there: shorter windows would cost them each second. */
+const shortestMs = 60_000;
+
 /** The starts that are compared with the duration. */
 const comparedStarts = 400;
 
@@ -77,6 +80,8 @@ function durationOf(text: string): number {
     throw scheduleInvalid(
       `the duration ${quote(text)} is not longer than zero, so the window would never be open`,
     );
+  if (durationMs < shortestMs)
+    throw scheduleInvalid(`the duration ${quote(text)} is shorter than a minute; write 1m or more`);
   return Math.round(durationMs);
 }
 
