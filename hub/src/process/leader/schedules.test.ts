@@ -219,6 +219,33 @@ test("what no target matches any more is uninstalled in the next window", async 
   assert.notEqual(fleet.deployment()?.metadata.deletionTimestamp, undefined);
 });
 
+test("what no target matches any more is uninstalled at once when the Schedule is not for the cluster any more", async (t) => {
+  const clusterSelector = {
+    matchExpressions: [{ key: "free", operator: "DoesNotExist" as const }],
+  };
+  const nights = aSchedule("nights", { targets: { clusters: [{ clusterSelector }] } });
+  const fleet = await startAt(t, beforeClosing, [nights]);
+  fleet.apply({ kind: "cluster", name: "rome", presence: "join" });
+  await fleet.leader.pass(quietMs);
+  fleet.apply({ kind: "agents", report: "ready" });
+  await fleet.leader.pass(30_000);
+  const helmOp = fleet.rest.peek(helmOps, { namespace: workspace, name: "web" });
+  const paris = fleet.rest.peek(clusters, { namespace: workspace, name: "paris" });
+  assert.ok(helmOp !== undefined && paris !== undefined);
+  fleet.rest.put(helmOps, {
+    ...helmOp,
+    spec: { ...helmOp.spec, targets: [{ clusterName: "rome" }] },
+  });
+  await fleet.leader.pass(quietMs);
+  assert.equal(fleet.deployment()?.metadata.deletionTimestamp, undefined);
+
+  const labels = { ...paris.metadata.labels, free: "true" };
+  fleet.rest.put(clusters, { ...paris, metadata: { ...paris.metadata, labels } });
+  await fleet.leader.pass(quietMs);
+
+  assert.notEqual(fleet.deployment()?.metadata.deletionTimestamp, undefined);
+});
+
 describe("clusters are closed", () => {
   test("by an invalid Schedule, and both say so", async (t) => {
     const wrong = aSchedule("nights", { schedule: "0 0 25 * * ?" });

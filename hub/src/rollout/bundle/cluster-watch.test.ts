@@ -3,7 +3,13 @@ import type { Bundle, BundleTarget } from "@flotilla/shared/api";
 import { nextIteration } from "@flotilla/shared/concurrency";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { aBundle, aCluster, createTestCaches, workspace } from "../../testing/index.ts";
+import {
+  aBundle,
+  aCluster,
+  aDeployment,
+  createTestCaches,
+  workspace,
+} from "../../testing/index.ts";
 import { clusterWatch } from "./cluster-watch.ts";
 
 /** Every slice is over at once. `onPause`: between two of them; the others pause until it returns. */
@@ -63,6 +69,19 @@ test("many Bundles with many targets are compared in small steps", async () => {
   assert.equal(keys.length, 20);
   // 64 targets in a step.
   assert.ok(pauses() >= 20 * 15, String(pauses()));
+});
+
+test("a Bundle is enqueued by labels that no target of it names where something of it is deployed", async () => {
+  const { caches, keys, settled } = start([bundleOf("app", [env("prod")])]);
+  caches.clusters.saw(paris("test"));
+  await settled();
+  assert.deepEqual(keys, []);
+
+  caches.deployments.saw(aDeployment("paris", { bundle: "app" }));
+  caches.clusters.saw(paris("other"));
+  await settled();
+
+  assert.deepEqual(keys, [`${workspace}/app`]);
 });
 
 test("where the comparison fails, each Bundle of the namespace is enqueued, and the next change is compared", async () => {

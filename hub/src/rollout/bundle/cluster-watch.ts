@@ -10,7 +10,13 @@ import { findCondition } from "@flotilla/shared/conditions";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import { isSpecChange, type Watch } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
-import { byClusterNamespace, type ControllerDeps, type Publisher } from "../../base/index.ts";
+import {
+  bundleKeyOf,
+  byClusterNamespace,
+  type ControllerDeps,
+  clusterNamespaceNames,
+  type Publisher,
+} from "../../base/index.ts";
 import {
   type TargetCluster,
   targetsFor,
@@ -20,7 +26,10 @@ import {
 import { targetsMissing } from "./decided-status.ts";
 
 export interface ClusterWatchDeps {
-  readonly caches: Pick<ControllerDeps["caches"], "bundles" | "clusters" | "groups">;
+  readonly caches: Pick<
+    ControllerDeps["caches"],
+    "bundles" | "clusters" | "deployments" | "groups"
+  >;
   readonly statuses: Pick<Publisher<BundleStatus, Bundle>, "current">;
   readonly createSlices?: () => TimeSlices;
 }
@@ -36,7 +45,7 @@ const maxStates = 8;
 
 /** A Watch of the Clusters that delivers keys of Bundles. It replays nothing: a Bundle is replayed itself. */
 export function clusterWatch({
-  caches: { bundles, clusters, groups },
+  caches: { bundles, clusters, deployments, groups },
   statuses,
   createSlices = createTimeSlices,
 }: ClusterWatchDeps): Watch {
@@ -52,22 +61,25 @@ export function clusterWatch({
           const changed = waiting.get(namespace);
           if (isStopped || changed === undefined || changed.size === 0) break;
           waiting.set(namespace, new Map());
-          await compare(namespace, [...changed.values()], slices);
+          await compare(namespace, changed, slices);
         }
         waiting.delete(namespace);
       }
 
       async function compare(
         namespace: string,
-        changed: readonly (readonly TargetCluster[] | "every")[],
+        waited: Waiting,
         slices: TimeSlices,
       ): Promise<void> {
+        const changed = [...waited.values()];
+        const deployed = new Set([...waited.keys()].flatMap(deployedTo));
         const states = changed.flatMap((each) => (each === "every" ? [] : each));
         const isTarget = changed.includes("every")
           ? () => Promise.resolve(true)
           : await targetsAny(namespace, states, slices);
         for (const bundle of bundles.store.byIndex(byClusterNamespace, namespace)) {
-          const isConcerned = isMissingTargets(bundle) || (await isTarget(bundle));
+          const isConcerned =
+            deployed.has(keyOf(bundle)) || isMissingTargets(bundle) || (await isTarget(bundle));
           if (isStopped) return;
           if (isConcerned) enqueue(keyOf(bundle));
           if (slices.isOver) await slices.pause();
@@ -114,6 +126,14 @@ export function clusterWatch({
       }
       return false;
     };
+  }
+
+  /** What no target matches any more may wait there for a window, which the labels of the cluster decide. */
+  function deployedTo(cluster: ObjectKey): readonly ObjectKey[] {
+    const { namespace = "", name } = refOf(cluster);
+    return clusterNamespaceNames(namespace, name)
+      .flatMap((each) => deployments.store.byIndex(byNamespace, each))
+      .map(bundleKeyOf);
   }
 
   function isMissingTargets(bundle: Bundle): boolean {
