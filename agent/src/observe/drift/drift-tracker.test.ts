@@ -242,6 +242,24 @@ describe("a comparison for the request of a user", () => {
     assert.equal(calls.compared, 1);
   });
 
+  test("with the token of an earlier one is not answered by the comparison for that one", async (t) => {
+    const { server, clock, tracker, input, calls } = startTracker(t, { mode: "warn" });
+    tracker.track("web", input);
+    await settle();
+    tracker.compareFor("web", "one");
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.beforeRead = () => promise;
+    await clock.advance(500);
+
+    for (const token of ["two", "one"]) tracker.compareFor("web", token);
+    resolve();
+    await settle();
+    assert.deepEqual([calls.compared, tracker.comparedFor("web", "one")], [0, undefined]);
+
+    await clock.advance(500);
+    assert.deepEqual([calls.compared, tracker.comparedFor("web", "one")?.corrected], [1, 0]);
+  });
+
   test("is not reported when the release is not followed any more", async (t) => {
     const { tracker, input, calls, end } = startTracker(t);
     tracker.track("web", input);

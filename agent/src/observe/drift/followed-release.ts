@@ -74,6 +74,8 @@ export class FollowedRelease {
   /** Comparisons of all objects that have not ended. */
   readonly #requested = new Set<Promise<void>>();
   #state: DriftState;
+  /** How many requests there were. */
+  #requests = 0;
   #timer: Timer | undefined;
   /** All objects were, or are being, compared. */
   #isStarted = false;
@@ -139,7 +141,9 @@ export class FollowedRelease {
   compareFor(token: string): void {
     const before = this.#state;
     this.#state = withRequest(before, token);
-    if (this.#state !== before && this.#isStarted) this.#compareAll(token);
+    if (this.#state === before) return;
+    this.#requests += 1;
+    if (this.#isStarted) this.#compareAll(token);
   }
 
   /** See DriftTracker. */
@@ -172,12 +176,14 @@ export class FollowedRelease {
 
   /** For a release whose objects were read. */
   #compareAll(token: string): void {
+    const request = this.#requests;
     const compared = Promise.all(this.#keys().map((key) => this.#comparisons.refresh(key)));
     const task: Promise<void> = compared.then(() => {
       this.#requested.delete(task);
+      // A later request may have the same token again.
+      if (request !== this.#requests) return;
       this.#state = withProgress(this.#state, token, { isCompared: true });
-      const isCurrent = this.#state.request?.token === token && !this.#hasEnded;
-      if (isCurrent) this.#deps.onCompared();
+      if (!this.#hasEnded) this.#deps.onCompared();
     });
     this.#requested.add(task);
   }
