@@ -271,5 +271,8 @@ test("downstream-resources-and-values.yaml: templates, values and objects of the
   assert.deepEqual(copy?.data, data);
   const overrides = { namespace: "copies", name: "overrides" };
   assert.notEqual(await prod.client.reader.get(secrets, overrides), undefined);
-  assert.equal(messageOf(helmOp, "Accepted"), "");
+  assert.equal(
+    messageOf(helmOp, "Accepted"),
+    "spec.namespaceLabels: pod-security.kubernetes.io/enforce is ignored: pod security is set by the administrators of the cluster",
+  );
 });

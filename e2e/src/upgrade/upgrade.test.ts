@@ -65,15 +65,11 @@ test("the CRDs are upgraded with their chart, and keep the objects", async () =>
     await run(fleet.helm, [...args, "--namespace=flotilla-system", `--kubeconfig=${kubeconfig}`]);
   };
   const flaps = await flapsDuring(fleet.hub, async () => {
-    await helm(
-      "install",
-      "flotilla-crds",
-      join(earlier.dir, "charts/flotilla-crds"),
-      "--take-ownership",
-      // The cluster has the CRDs of this version, applied by the test run.
-      "--force-conflicts",
-    );
-    await helm("upgrade", "flotilla-crds", chartDir("flotilla-crds"));
+    // The cluster has what this version's chart contains, applied by the test run.
+    const takenOver = ["--take-ownership", "--force-conflicts"];
+    const earlierChart = join(earlier.dir, "charts/flotilla-crds");
+    await helm("install", "flotilla-crds", earlierChart, ...takenOver);
+    await helm("upgrade", "flotilla-crds", chartDir("flotilla-crds"), ...takenOver);
   });
 
   assert.deepEqual(flaps, []);
