@@ -18,6 +18,11 @@ const parts: readonly Part[] = [
   { name: "layers", command: "node", args: ["scripts/layers/main.ts"] },
   { name: "format and fast lint", command: "biome", args: ["ci", "--colors=off", "."] },
   { name: "dead exports", command: "knip", args: ["--no-progress"] },
+  {
+    name: "phrases",
+    command: "vitest",
+    args: ["run", "--project=unit", "--reporter=dot", "scripts/phrases.test.ts"],
+  },
   { name: "generated files", command: "node", args: ["scripts/generate.ts", "--check"] },
 ];
 

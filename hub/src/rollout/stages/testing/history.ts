@@ -191,7 +191,7 @@ function createObserver(simulation: Simulation): Observer {
 
   function onPass({ inputs, result, promoted }: Pass): void {
     const again = stepRollout(inputs);
-    // Whoever asks gets the same answer: 11.
+    // Each leader gets the same answer: 11.
     assert.deepEqual(again.promotions, result.promotions, "11: the same state, another answer");
     const { stored, spec, name } = inputs;
     const { phase, reason, stage, since } = result.status;
