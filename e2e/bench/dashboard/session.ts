@@ -1,6 +1,8 @@
 /** Sessions of the dashboard, as a login of its page has them. */
 import { createLoginLink } from "@flotilla/cli/fleet";
+import { hubNamespace } from "@flotilla/shared/api/names";
 import { type BodyOf, csrfHeader, loginCsrfToken } from "@flotilla/shared/dashboard";
+import { type KubeObject, type Resource, serviceAccounts } from "@flotilla/shared/kube/objects";
 import type { Browser, BrowserContext } from "playwright-core";
 import type { BenchFleet } from "../measure/bench-fleet.ts";
 
@@ -30,6 +32,37 @@ export async function logInAsAdmin({ fleet }: Pick<BenchFleet, "fleet">): Promis
   const address = `http://127.0.0.1:${fleet.hubPorts.http}`;
   const link = await createLoginLink(fleet.hub, address);
   return await logIn(address, { code: link.slice(link.indexOf("=") + 1) });
+}
+
+const clusterRoleBindings: Resource<KubeObject> = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRoleBinding",
+  plural: "clusterrolebindings",
+  namespaced: false,
+};
+
+/** As a user of its own, who may do everything: a hub limits what one user may have open. */
+export async function logInAsViewer(
+  { fleet: { hub, hubPorts } }: Pick<BenchFleet, "fleet">,
+  name: string,
+): Promise<ViewerSession> {
+  const metadata = { namespace: hubNamespace, name };
+  await hub.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata });
+  const binding = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ kind: "ServiceAccount", ...metadata }],
+  };
+  await hub.create(clusterRoleBindings, binding);
+  const path = `/api/v1/namespaces/${hubNamespace}/serviceaccounts/${name}/token`;
+  const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+  const answer = JSON.parse(await hub.raw(path, { body: JSON.stringify(request) })) as {
+    readonly status: { readonly token: string };
+  };
+  return await logIn(`http://127.0.0.1:${hubPorts.http}`, { token: answer.status.token });
 }
 
 /** With an empty cache. */

@@ -11,14 +11,14 @@ import { type BenchFleet, untilCount } from "../measure/bench-fleet.ts";
 import type { Figure } from "../measure/figures.ts";
 import { processorMs } from "../measure/processor.ts";
 import { latenciesOf, type MadeChange } from "./latencies.ts";
-import { logInAsAdmin, type ViewerSession } from "./session.ts";
+import { logInAsViewer, type ViewerSession } from "./session.ts";
 import { type Received, type SeenMessage, startViewers } from "./viewers.ts";
 
 const name = "viewed";
 const agents = 1_000;
 const helmOps = 5;
 const viewerCount = 200;
-/** The hub accepts no more logins at once from one address. */
+/** Each of a user of its own. The hub accepts no more logins at once from one address. */
 const logins = 10;
 const changesPerSecond = 50;
 const windowMs = 20_000;
@@ -63,7 +63,8 @@ async function simulate(bench: BenchFleet): Promise<Simulation> {
 async function measure(bench: BenchFleet, simulation: Simulation): Promise<readonly Figure[]> {
   const before = await window(bench);
   const sessions: ViewerSession[] = [];
-  for (let login = 0; login < logins; login += 1) sessions.push(await logInAsAdmin(bench));
+  for (let login = 0; login < logins; login += 1)
+    sessions.push(await logInAsViewer(bench, `viewer-${login}`));
   const viewers = await startViewers(
     Array.from({ length: viewerCount / logins }, () => sessions).flat(),
   );
