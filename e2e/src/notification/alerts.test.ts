@@ -119,6 +119,24 @@ test("the frontend team hears of a new version of its chart in any namespace", a
   );
 });
 
+test("a chat reads that a stage waits for an approval, with the command that gives it", async () => {
+  const stages = [{ name: "all", before: [{ name: "board", approval: {} }] }];
+  await prod.createHelmOp("staged", { ...app("1.0.0"), rolloutStrategy: { stages } });
+
+  const { event } = await sink.wait(
+    "/all",
+    "the approval that is waited for",
+    ({ reason, involvedObject }) => reason === "GateWaiting" && involvedObject.name === "staged",
+  );
+
+  assert.equal(event.severity, "info");
+  assert.match(
+    event.message,
+    /^stage all waits for the approval board before version 1\.0\.0 reaches its 1 cluster, for 24h at most: flotilla approve helmop\/staged --stage all sha256:[0-9a-f]{64} -n prod$/,
+  );
+  assert.equal(event.metadata?.["gate"], "staged-1-all-board");
+});
+
 test("drift is an event, and so is a cluster that goes offline and returns", async () => {
   await alertFleet.provider("prod", "clusters", {
     type: "generic",

@@ -1,7 +1,7 @@
 export { aggregated } from "./aggregated.ts";
 export { aCertificateRequest } from "./certificate-requests.ts";
 export { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "./decided.ts";
-export { createTestLeader, type TestLeader } from "./leader.ts";
+export { createTestLeader, type TestLeader, type TestLeaderOptions } from "./leader.ts";
 export {
   aBundle,
   aCluster,

@@ -10,6 +10,7 @@ import {
   type ProviderSettings,
   skipped,
 } from "./provider-contract.ts";
+import { rolloutReasons } from "./rollout-gate-events.ts";
 
 export interface CommitStatus {
   /** The commit, 40 hex digits. */
@@ -64,10 +65,11 @@ export function repositoryPath({ pathname }: URL): readonly string[] | undefined
 
 /**
  * As in Flux, other successes are no statuses: a chart's version is not one of a commit. That of a release whose chart is from Git is
- * one: the status would otherwise stay a failure.
+ * one: the status would otherwise stay a failure. What a staged rollout does is not about one commit: the next one waits meanwhile.
  */
 function isForCommit({ involvedObject, severity, reason, metadata = {} }: FluxEvent): boolean {
   const { kind } = involvedObject;
+  if (rolloutReasons.has(reason)) return false;
   const isOfCommit =
     isAppKind(kind) && appDefinition(kind).setsCommitStatus && successes.has(reason);
   return (

@@ -102,7 +102,7 @@ export function isForbidden(
 }
 
 /** Keys of events of this hub that Flux's controllers do not set, and that Alerts written for Flux often do: they keep theirs. */
-const fleetKeys: ReadonlySet<string> = new Set(["cluster", "clusters"]);
+const fleetKeys: ReadonlySet<string> = new Set(["cluster", "clusters", "rollout", "stage", "gate"]);
 
 /**
  * What a later one sets replaces what an earlier one set: annotations of the object, the Alert's eventMetadata, its summary, the

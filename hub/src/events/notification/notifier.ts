@@ -1,5 +1,5 @@
 /** From the events of controllers to the outboxes of the Providers whose Alerts select them. On every replica. */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createTimeSlices, type TimeSlices } from "@flotilla/shared/concurrency";
 import type { Alert } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
@@ -85,7 +85,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
       if (matched.kind === "no") continue;
       isSelected = true;
       const provider = keyOf({ namespace, name: alert.spec.providerRef.name });
-      const entry = { id: randomUUID(), alert: keyOf(alert), event: matched.event };
+      const entry = { id: idOf(observed, alert), alert: keyOf(alert), event: matched.event };
       const stored: Promise<void> = outbox
         .add(provider, entry)
         .finally(() => storing.delete(stored));
@@ -123,6 +123,19 @@ export function createNotifier(deps: NotifierDeps): Notifier {
       );
     },
   };
+}
+
+/**
+ * By its token an event is stored once, also when two leaders decide it one after the other. Without one nothing tells a repeated event
+ * from a new one.
+ */
+function idOf({ event, token }: ObservedEvent, { metadata }: Alert): string {
+  if (token === undefined) return randomUUID();
+  const { involvedObject, reason } = event;
+  const parts = [keyOf({ metadata }), metadata.uid, involvedObject.kind, involvedObject.uid];
+  return createHash("sha256")
+    .update(JSON.stringify([...parts, reason, token]))
+    .digest("hex");
 }
 
 /** A recorder whose Kubernetes Events are notifications, too. */

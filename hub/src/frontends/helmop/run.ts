@@ -24,6 +24,6 @@ export function runHelmOps(deps: HelmOpRunDeps): RunningFrontEnd {
     // A HelmOp has the key of its Bundle.
     refresh: statuses.refresh,
     refreshLater: statuses.refreshLater,
-    ownerOf: (key) => deps.caches.helmOps.store.get(key)?.metadata,
+    objectOf: (key) => deps.caches.helmOps.store.get(key),
   };
 }

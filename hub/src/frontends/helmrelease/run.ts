@@ -34,6 +34,6 @@ export function runHelmReleases(deps: HelmReleaseRunDeps): RunningFrontEnd {
     refreshLater(bundle) {
       for (const release of releasesOfBundle(flux, bundle)) statuses.refreshLater(release);
     },
-    ownerOf: (key) => flux.helmReleases.store.get(key)?.metadata,
+    objectOf: (key) => flux.helmReleases.store.get(key),
   };
 }

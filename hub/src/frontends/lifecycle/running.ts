@@ -2,7 +2,7 @@
 import type { Bundle } from "@flotilla/shared/api";
 import type { FrontEndKind } from "@flotilla/shared/api/apps";
 import type { Controller } from "@flotilla/shared/kube/controller";
-import type { ObjectKey, ObjectMeta } from "@flotilla/shared/kube/objects";
+import type { KubeObject, ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Aggregates } from "../../rules/index.ts";
 
 export interface RunningFrontEnd {
@@ -14,8 +14,8 @@ export interface RunningFrontEnd {
   refresh(bundle: ObjectKey): void;
   /** The same, where many Bundles change at once. */
   refreshLater(bundle: ObjectKey): void;
-  /** The object that a Bundle says it was made for; undefined when it does not exist. */
-  ownerOf(key: ObjectKey): Pick<ObjectMeta, "uid" | "generation" | "deletionTimestamp"> | undefined;
+  /** The object of this key, as the one that a Bundle says it was made for; undefined when it does not exist. */
+  objectOf(key: ObjectKey): KubeObject | undefined;
 }
 
 /** What all front ends are started with. */

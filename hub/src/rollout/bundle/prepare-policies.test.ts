@@ -103,7 +103,7 @@ describe("a Policy", () => {
     kind: "HelmRelease" as const,
     ...{ name: "web", clusterNamespace: "fleet-local", ...owner },
   };
-  const ownerOf = () => owner;
+  const ownerOf = () => ({ metadata: { name: "web", ...owner } });
   const ofRelease = (valuesFrom: string) =>
     signer.signed(
       aBundle({

@@ -262,7 +262,7 @@ describe("a Bundle that the hub signed for a HelmRelease", () => {
       const { prepare } = createPreparer({
         ownerOf(of, key) {
           asked.push(`${of} ${key}`);
-          return found;
+          return found && { metadata: { name: "web", ...found } };
         },
       });
 

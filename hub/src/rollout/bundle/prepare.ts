@@ -1,10 +1,10 @@
 /** Decides whether a Bundle may be deployed as it is now, and with which spec. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleOrigin, BundleStatus, ChartPin, HelmOp } from "@flotilla/shared/api";
+import type { Bundle, BundleStatus, ChartPin, HelmOp } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
-import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
+import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import {
   authoritiesOf,
   isAppliedByHand,
@@ -65,11 +65,8 @@ export type Prepared =
   /** The object that it was made for is gone or has changed: what is deployed stays, and is only suspended and paused. */
   | { readonly kind: "held" };
 
-/** An object that a Bundle was made for, other than a HelmOp. */
-export type OwnerOf = (
-  kind: BundleOrigin["kind"],
-  key: ObjectKey,
-) => Pick<ObjectMeta, "uid" | "generation" | "deletionTimestamp"> | undefined;
+/** The object of a front end that a Bundle was made for; undefined: there is none of that kind and key. */
+export type OwnerOf = (kind: string, key: ObjectKey) => KubeObject | undefined;
 
 export type PrepareBundle = (
   bundle: Bundle,
@@ -116,7 +113,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     const origin = spec.helmOpOptions?.origin;
     if (origin?.uid === undefined) return false;
     const { namespace = "" } = metadata;
-    const owner = deps.ownerOf(origin.kind, keyOf({ namespace, name: origin.name }));
+    const owner = deps.ownerOf(origin.kind, keyOf({ namespace, name: origin.name }))?.metadata;
     return (
       owner?.uid === origin.uid &&
       owner.generation === origin.generation &&

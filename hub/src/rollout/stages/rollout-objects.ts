@@ -18,6 +18,8 @@ export interface RolloutObjectsDeps {
   readonly rest: KubeRest;
   readonly rollouts: Store<BundleRollout>;
   readonly signer: DataSigner;
+  /** Called before a status is written, with the BundleRollout as it is stored; what it records is stored first. */
+  readonly beforeWrite?: ((rollout: BundleRollout, next: BundleRolloutStatus) => void) | undefined;
 }
 
 /** What a new BundleRollout pins. */
@@ -42,6 +44,7 @@ export function createRolloutObjects({
   rest,
   rollouts,
   signer,
+  beforeWrite,
 }: RolloutObjectsDeps): RolloutObjects {
   // Objects of a store are replaced, never changed, and each reconcile asks.
   const signed = new WeakMap<BundleRollout["spec"], boolean>();
@@ -84,6 +87,7 @@ export function createRolloutObjects({
     },
     async store(rollout, status) {
       const { generation } = rollout.metadata;
+      beforeWrite?.(rollout, status);
       const observed = {
         ...status,
         ...(generation !== undefined && { observedGeneration: generation }),

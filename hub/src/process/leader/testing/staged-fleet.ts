@@ -20,6 +20,7 @@ import {
   aHelmOp,
   createTestLeader,
   type TestLeader,
+  type TestLeaderOptions,
   workspace,
 } from "../../../testing/index.ts";
 import { type RepositoryState, repo, resolverOf } from "./fleet-steps.ts";
@@ -38,6 +39,10 @@ export interface StagedFleet {
   fails(name: string): void;
   setConnected(name: string, isConnected: boolean): void;
   add(name: string, labels: Readonly<Record<string, string>>): void;
+  /** Somebody writes the labels of a cluster. */
+  relabel(name: string, labels: Readonly<Record<string, string>>): void;
+  /** Somebody with the right decides the newest Gate of this name that waits. */
+  decide(gate: string, result?: "Passed" | "Failed"): void;
   /** A user changes the strategy. */
   setStrategy(strategy: RolloutStrategy): void;
   /** A new version is published, and found. */
@@ -60,9 +65,10 @@ const quietMs = 3_000;
 export async function createStagedFleet(
   strategy: RolloutStrategy,
   labels: StagedClusters,
+  options: Pick<TestLeaderOptions, "send"> = {},
 ): Promise<StagedFleet> {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
-  const leader = createTestLeader(resolverOf(repository));
+  const leader = createTestLeader(resolverOf(repository), options);
   const { rest } = leader;
 
   function add(name: string, own: Readonly<Record<string, string>>): void {
@@ -134,6 +140,19 @@ export async function createStagedFleet(
       rest.put(clusters, { ...cluster, status: { ...cluster.status, agent } });
     },
     add,
+    relabel(name, own) {
+      const cluster = rest.peek(clusters, { namespace: workspace, name });
+      assert.ok(cluster);
+      rest.put(clusters, { ...cluster, metadata: { ...cluster.metadata, labels: own } });
+    },
+    decide(name, result = "Passed") {
+      const gate = rest
+        .all(gates)
+        .findLast(({ spec, status }) => spec.gate === name && status?.decision === undefined);
+      assert.ok(gate, `no Gate ${name} waits`);
+      const decision = { result, by: "alice", digest: gate.spec.digest };
+      rest.put(gates, { ...gate, status: { ...gate.status, decision } });
+    },
     setStrategy(rolloutStrategy) {
       const helmOp = rest.peek(helmOps, { namespace: workspace, name: "web" });
       assert.ok(helmOp);
