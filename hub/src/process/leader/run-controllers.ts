@@ -28,6 +28,7 @@ import {
   createChartResolver,
   createSchedules,
   isCountingChange,
+  rolloutMetrics,
   type SeriesRegistry,
   statusMetrics,
   watchSecrets,
@@ -48,16 +49,21 @@ export async function runControllers(
   deps: RunDeps & { readonly series: Pick<SeriesRegistry, "register"> },
   signal: AbortSignal,
 ): Promise<void> {
-  const { helmOps, bundles, clusters } = deps.caches;
+  const { helmOps, bundles, clusters, rollouts } = deps.caches;
   const controllers = createControllers(deps);
   // Only the leader has these metrics: it writes what they count.
-  const stopMetrics = deps.series.register(
-    statusMetrics({
+  const stopMetrics = deps.series.register([
+    ...statusMetrics({
       helmOps: () => helmOps.store.list(),
       bundles: () => bundles.store.list(),
       clusters: () => clusters.store.list(),
     }),
-  );
+    ...rolloutMetrics({
+      bundles: () => bundles.store.list(),
+      rolloutOf: (key) => rollouts.store.get(key),
+      now: () => deps.clock.now(),
+    }),
+  ]);
   const stop = controllers.start();
   try {
     await Promise.all(controllers.all.map((controller) => controller.run(signal)));
@@ -126,7 +132,7 @@ export function createControllers(deps: RunDeps): Controllers {
         charts,
         patterns,
         schedules,
-        ownerOf: (kind, key) => frontEnds.find((frontEnd) => frontEnd.kind === kind)?.ownerOf(key),
+        ownerOf: (kind, key) => frontEnds.find((frontEnd) => frontEnd.kind === kind)?.objectOf(key),
         onWritten: aggregates.recount,
         deploymentWrites,
         refresh: refreshBundle,
