@@ -12,14 +12,12 @@ import {
   clusterNamespaceLabel,
   clusterUidLabel,
   managedLabel,
-  requestOf,
-  requestTokens,
-  tokensOf,
 } from "@flotilla/shared/api/names";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { addUsed, formatUsed, parseUsed } from "@flotilla/shared/referenced";
 import { clusterKeyOf, isForCluster } from "../../base/index.ts";
 import { bundleLabels, type DeploymentSigner, isLimitReason } from "../../rules/index.ts";
+import { type RequestFields, requestedOf } from "../stages/requested.ts";
 import { deploymentsByNamespace, existingFor } from "./existing-deployment.ts";
 import type { Placement } from "./place.ts";
 import type { RolloutStep } from "./plan-rollout.ts";
@@ -143,11 +141,13 @@ function updated(
 /** What is held is still staged, and not promoted; where no partition takes the cluster, what is staged stays, too. */
 function specFor(
   bundle: Bundle,
-  { placement, hold, promotion }: RolloutStep,
+  { placement, hold, holdsForce = false, promotion }: RolloutStep,
   existing?: BundleDeployment,
 ): BundleDeployment["spec"] {
   const current = existing?.spec;
-  if (hold === "staged" && current !== undefined) return keptSpec(bundle, placement, current);
+  const isForceHeld = hold === "offSchedule" || holdsForce;
+  if (hold === "staged" && existing !== undefined)
+    return keptSpec(bundle, placement, { existing, isForceHeld });
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
   const isKept = hold === "unassigned" && current !== undefined;
   const staged = isKept ? current.stagedDeploymentID : placement.deploymentId;
@@ -164,7 +164,7 @@ function specFor(
     ...(paused && { paused: true }),
     ...(placement.isSuspended && { suspend: true }),
     ...(hold === "offSchedule" && isInFlight(existing) && { offSchedule: true }),
-    ...permittedRequest(requestIn(bundle), hold, existing),
+    ...permittedRequest(requestedOf(bundle), isForceHeld, existing),
     ...(referencedObjects.length > 0 && { referencedObjects }),
   };
 }
@@ -179,20 +179,16 @@ function isInFlight(deployment: BundleDeployment | undefined): boolean {
   return promoted !== "" && deployment?.status?.appliedDeploymentID !== promoted;
 }
 
-type RequestFields = Partial<
-  Pick<BundleDeployment["spec"], "requestedAt" | "forceAt" | "resetAt" | "correctDriftAt">
->;
-
 /**
- * Off schedule Helm does not upgrade on request either; the request is sent when a window opens. One that was sent in a window and that
- * its agent has not answered is withdrawn until then: the agent may have been offline, or paused.
+ * Off schedule, and before its turn in a staged rollout, Helm does not upgrade on request either; the request is sent when that is over.
+ * One that was sent before and that its agent has not answered is withdrawn until then: the agent may have been offline, or paused.
  */
 function permittedRequest(
   request: RequestFields,
-  hold: RolloutStep["hold"],
+  isForceHeld: boolean,
   existing: BundleDeployment | undefined,
 ): RequestFields {
-  if (hold !== "offSchedule" || request.forceAt === undefined) return request;
+  if (!isForceHeld || request.forceAt === undefined) return request;
   const { requestedAt, forceAt, resetAt, correctDriftAt }: RequestFields = existing?.spec ?? {};
   if (forceAt !== undefined && existing?.status?.lastRequest?.token !== forceAt) return {};
   return {
@@ -207,8 +203,9 @@ function permittedRequest(
 function keptSpec(
   bundle: Bundle,
   { cluster, isSuspended }: Placement,
-  { deploymentID, stagedDeploymentID, promotion, referencedObjects }: BundleDeployment["spec"],
+  { existing, isForceHeld }: { readonly existing: BundleDeployment; readonly isForceHeld: boolean },
 ): BundleDeployment["spec"] {
+  const { deploymentID, stagedDeploymentID, promotion, referencedObjects } = existing.spec;
   const paused = bundle.spec.paused === true || cluster.spec.paused === true;
   return {
     deploymentID,
@@ -216,7 +213,7 @@ function keptSpec(
     ...(promotion !== undefined && { promotion }),
     ...(paused && { paused: true }),
     ...(isSuspended && { suspend: true }),
-    ...requestIn(bundle),
+    ...permittedRequest(requestedOf(bundle), isForceHeld, existing),
     ...((referencedObjects ?? []).length > 0 && { referencedObjects }),
   };
 }
@@ -239,26 +236,6 @@ export function heldDeployment(
   };
   return isSame(deployment.spec, spec) ? undefined : { ...deployment, spec };
 }
-
-/** The last request of a user; what else is requested only as part of it. */
-function requestIn({ metadata }: Bundle): RequestFields {
-  const { requestedAt, forceAt, resetAt, correctDriftAt } = requestTokens(metadata);
-  const request = requestOf({
-    requestedAt: printable(requestedAt),
-    forceAt: printable(forceAt),
-    resetAt: printable(resetAt),
-    correctDriftAt: printable(correctDriftAt),
-  });
-  return request === undefined ? {} : tokensOf(request);
-}
-
-/** Users may write anything into a request, and agents accept printable tokens only. */
-function printable(token: string | undefined): string | undefined {
-  return token?.slice(0, longestToken).replace(/[^\x20-\x7e]/g, "?");
-}
-
-/** The limit of a request in a BundleDeployment. */
-const longestToken = 256;
 
 /** Sorted, each once. */
 function labelsFor(common: Labels, cluster: Cluster): Record<string, string> {

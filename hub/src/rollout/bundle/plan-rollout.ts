@@ -8,6 +8,8 @@ export interface RolloutStep {
   readonly placement: Placement;
   /** Undefined: the content is promoted. */
   readonly hold: HoldReason | undefined;
+  /** A request to force waits for its turn, so that not all clusters are upgraded at once. */
+  readonly holdsForce?: boolean;
   /** By which staged rollout the content was promoted. */
   readonly promotion?: Promotion | undefined;
 }

@@ -27,6 +27,10 @@ export interface Member {
   /** Its Schedules are closed. */
   readonly isOffSchedule: boolean;
   readonly isSkipped: boolean;
+  /** A Policy requires an approval before it. */
+  readonly needsApproval?: boolean;
+  /** A request to force: it waits for its turn, is sent, or was answered. Absent: there is none, or nothing is deployed. */
+  readonly force?: "waiting" | "sent" | "answered" | undefined;
   /** Why it is not ready, for people; "" where nothing is known. */
   readonly message: string;
 }
@@ -59,6 +63,8 @@ export interface ClassContext {
   readonly isWindowOpen: boolean;
   /** Its stage is passed over. */
   readonly isStageSkipped: boolean;
+  /** An approval before its stage is stored as passed. */
+  readonly isStageApproved: boolean;
 }
 
 /** A member with its class in one rollout. */
@@ -69,6 +75,8 @@ export interface ClassedMember {
   readonly isBrokenBefore: boolean;
   /** When it fails if nothing changes, ms since 1970; undefined: not in flight, or its deadline stands still. */
   readonly failsAtMs: number | undefined;
+  /** It is not promoted, because a Policy requires an approval and none has passed. */
+  readonly isUnapproved: boolean;
 }
 
 export function classify(member: Member, context: ClassContext): ClassedMember {
@@ -79,6 +87,7 @@ export function classify(member: Member, context: ClassContext): ClassedMember {
     class: kind,
     isBrokenBefore: isBrokenBefore(member, context),
     failsAtMs: kind === "inFlight" ? failsAtMs : undefined,
+    isUnapproved: member.needsApproval === true && !context.isStageApproved,
   };
 }
 

@@ -19,6 +19,10 @@ export interface MemberSource {
   /** The Bundle or the target is paused or suspended. */
   readonly isHeld: boolean;
   readonly skip: ReadonlySet<string>;
+  /** A Policy requires an approval before it. */
+  readonly needsApproval?: boolean;
+  /** The request to force; undefined: there is none. */
+  readonly forceAt?: string | undefined;
 }
 
 /** The reasons of an agent that has no retries left. */
@@ -56,6 +60,14 @@ export function memberOf(source: MemberSource): Member {
     isPaused: isHeld || cluster.spec.paused === true,
     isOffSchedule: cluster.status?.scheduled === true && cluster.status.activeSchedule !== true,
     isSkipped: skip.has(key),
+    needsApproval: source.needsApproval === true,
+    force: forceOf(source),
     message: (failure?.status === "False" ? failure.message : condition?.message) ?? "",
   };
+}
+
+function forceOf({ deployment, forceAt }: MemberSource): Member["force"] {
+  if (deployment === undefined || forceAt === undefined) return undefined;
+  if (deployment.status?.lastRequest?.token === forceAt) return "answered";
+  return deployment.spec.forceAt === forceAt ? "sent" : "waiting";
 }

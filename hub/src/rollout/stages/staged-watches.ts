@@ -103,6 +103,7 @@ function isReport({ before, after }: Change<BundleDeployment>): boolean {
     (a?.ready !== b?.ready ||
       a?.appliedDeploymentID !== b?.appliedDeploymentID ||
       a?.attemptedDeploymentID !== b?.attemptedDeploymentID ||
+      a?.lastRequest?.token !== b?.lastRequest?.token ||
       !isDeepStrictEqual(a?.conditions, b?.conditions))
   );
 }

@@ -26,6 +26,12 @@ function aCluster(agent: NonNullable<Cluster["status"]>["agent"], name = "east")
 }
 
 const connected = aCluster({ connected: true, version: "1.4.0" });
+const offSchedule: Cluster = {
+  ...connected,
+  status: { ...connected.status, scheduled: true, activeSchedule: false },
+};
+const spec = { deploymentID: "s-1:2", stagedDeploymentID: "s-1:2", requestedAt: "now" };
+const promotion = { rollout: "web-2", at: "2026-01-01T00:00:00.000Z", from: "", wasReady: false };
 
 describe("the answer of a cluster to a request", () => {
   const answered = (token: string) =>
@@ -102,6 +108,34 @@ describe("the answer of a cluster to a request", () => {
       connected,
       /stays open/,
       false,
+    ],
+    [
+      "of a cluster whose windows are closed is not waited for, and says why",
+      aDeployment({ spec: { ...spec, requestedAt: "before" } }),
+      offSchedule,
+      /windows of its Schedules are closed/,
+      false,
+    ],
+    [
+      "to a request that was sent in a window is waited for after it has closed",
+      aDeployment(),
+      offSchedule,
+      /has not answered yet/,
+      true,
+    ],
+    [
+      "of a deployment that nothing is tried for until a window opens is not waited for",
+      aDeployment({ spec: { ...spec, offSchedule: true } }),
+      connected,
+      /windows of its Schedules are closed/,
+      false,
+    ],
+    [
+      "of a cluster whose turn has not come is waited for",
+      aDeployment({ spec: { ...spec, requestedAt: "before", promotion } }),
+      connected,
+      /waits for its turn in the rollout/,
+      true,
     ],
     [
       "of a release that is being removed is not waited for",

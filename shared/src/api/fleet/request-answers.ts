@@ -37,32 +37,40 @@ export function requestAnswers(
   clusters: readonly Cluster[],
   { token, version }: { readonly token: string; readonly version: string },
 ): readonly RequestAnswer[] {
-  const agents = new Map(clusters.map(({ metadata, status }) => [keyOf(metadata), status?.agent]));
+  const statuses = new Map(clusters.map(({ metadata, status }) => [keyOf(metadata), status]));
   return deployments
     .map((deployment) => {
       const { labels = {} } = deployment.metadata;
       const cluster = `${labels[clusterNamespaceLabel] ?? ""}/${labels[clusterLabel] ?? ""}`;
-      return { cluster, ...answerOf(deployment, agents.get(cluster), { token, version }) };
+      return { cluster, ...answerOf(deployment, statuses.get(cluster), { token, version }) };
     })
     .toSorted((one, other) => (one.cluster < other.cluster ? -1 : 1));
 }
 
 function answerOf(
   { metadata, spec, status }: BundleDeployment,
-  agent: Agent | null | undefined,
+  ofCluster: Cluster["status"],
   { token, version }: { readonly token: string; readonly version: string },
 ): Omit<RequestAnswer, "cluster"> {
   const closed = (text: string) => ({ text, isOpen: false });
+  const agent = ofCluster?.agent;
   if (status?.lastRequest?.token === token) return closed(describeRequest(status.lastRequest));
   if (metadata.deletionTimestamp !== undefined) return closed("the release is being removed");
   if (spec.suspend === true || spec.paused === true)
     return closed("it is suspended or paused, and the request stays open");
+  const isSent = spec.requestedAt === token;
+  const isOffSchedule = ofCluster?.scheduled === true && ofCluster.activeSchedule !== true;
+  if (spec.offSchedule === true || (isOffSchedule && !isSent))
+    return closed("the windows of its Schedules are closed, and the request waits for one to open");
   if (agent?.connected !== true)
     return closed("its agent is offline, and answers once it is connected again");
   if (!knowsRequest(agent, spec, version))
     return closed(
       `its agent has version ${agent.version}, which may not know this request or not answer it; upgrade the agent`,
     );
+  // Requests to force go through the stages of a rollout, under their limits.
+  if (!isSent && spec.promotion !== undefined)
+    return { text: "it waits for its turn in the rollout of its app", isOpen: true };
   return { text: "its agent has not answered yet", isOpen: true };
 }
 
