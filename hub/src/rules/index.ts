@@ -68,6 +68,7 @@ export {
   createReconcileDurations,
   type ReconcileDurations,
 } from "./metrics/reconcile-durations.ts";
+export { rolloutMetrics } from "./metrics/rollout-metrics.ts";
 export { createSeriesRegistry, type SeriesRegistry } from "./metrics/series.ts";
 export { statusMetrics } from "./metrics/status-metrics.ts";
 export { judge, type PolicyDeps, policiesFor, withDefaultsOf } from "./policy/judge.ts";
@@ -76,8 +77,14 @@ export {
   type HubRules,
   limitsRepositories,
   type MergedPolicy,
+  policiesIn,
 } from "./policy/merge-policies.ts";
 export { recordViolation } from "./policy/record-violation.ts";
+export {
+  isProtected,
+  requiredGateViolation,
+  requiresGates,
+} from "./policy/required-gates.ts";
 export type { ProjectSecret } from "./referenced/object-entries.ts";
 export {
   planReferencedObject,

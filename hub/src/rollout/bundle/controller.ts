@@ -24,6 +24,7 @@ import {
   presenceOf,
   userFields,
 } from "../../base/index.ts";
+import type { StatusObserver } from "../../events/index.ts";
 import { isAppliedByHand } from "../../frontends/index.ts";
 import {
   type ChartAccess,
@@ -34,10 +35,11 @@ import {
   isFetchFailureChange,
   mayHold,
   type PinSigner,
+  policiesIn,
   type Schedules,
   signatureOf,
 } from "../../rules/index.ts";
-import { createStagedRollouts } from "../stages/staged-rollouts.ts";
+import { createStagedRollouts, type StagedRolloutsDeps } from "../stages/staged-rollouts.ts";
 import { stagedWatches } from "../stages/staged-watches.ts";
 import { clusterWatch } from "./cluster-watch.ts";
 import { coalesce } from "./coalesce.ts";
@@ -57,7 +59,9 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   /** How a content is packed; by default as agents expect it. */
   readonly pack?: Pack;
   readonly signer: PinSigner;
-  /** Objects that Bundles are made for, other than HelmOps. */
+  /** The events of staged rollouts. */
+  readonly observer?: Pick<StatusObserver, "rollout"> | undefined;
+  /** Objects of front ends, which Bundles are made for. */
   readonly ownerOf: OwnerOf;
   /** Called with the key of each BundleDeployment that was written. */
   readonly onWritten: (key: ObjectKey) => void;
@@ -89,12 +93,14 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
         rollouts: caches.rollouts.store,
         gates: caches.gates.store,
         deploymentSigner,
+        beforeWrite: rolloutObserver(deps),
       }),
       prepare: bundlePreparer({
         ...deps,
         helmOps: caches.helmOps.store,
         policies: caches.policies.store,
       }),
+      policiesIn: (namespaces) => policiesIn(caches.policies.store, namespaces, deps),
     }),
     logFields: (key) => userFields(caches.bundles.store.get(key)),
     log: deps.log,
@@ -103,6 +109,25 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
     watches: bundleWatches(deps, (key, delayMs) => controller.enqueueAfter(key, delayMs)),
   });
   return controller;
+}
+
+/** Tells the app about its rollout. A forged BundleRollout never gets here: the hub writes the status of its own alone. */
+function rolloutObserver({
+  caches,
+  observer,
+  ownerOf,
+}: Pick<
+  BundleControllerDeps,
+  "caches" | "observer" | "ownerOf"
+>): StagedRolloutsDeps["beforeWrite"] {
+  return (rollout, next) => {
+    const { app, bundle: of } = rollout.spec;
+    const { namespace = "" } = rollout.metadata;
+    const bundle = caches.bundles.store.get(keyOf({ namespace, name: of.name }));
+    if (bundle === undefined || bundle.metadata.uid !== of.uid) return;
+    const owner = ownerOf(app.kind, keyOf({ namespace, name: app.name }));
+    observer?.rollout({ rollout, bundle, app: owner }, next);
+  };
 }
 
 export function bundleWatches(

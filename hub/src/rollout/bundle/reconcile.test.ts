@@ -90,6 +90,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
     schedules: createSchedules({ ...stores, schedules: createStore<Schedule>() }),
     staged: testStagedRollouts(rest, clock),
     prepare,
+    policiesIn: () => [],
     access: { forget: () => undefined },
     statuses: {
       current: (object) => published ?? object.status,

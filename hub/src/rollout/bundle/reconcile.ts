@@ -27,6 +27,7 @@ import {
   holds,
   isStaged,
   isWorthPublishing,
+  notAccepted,
   recordViolation,
   requeueAt,
   rolloutFields,
@@ -50,6 +51,7 @@ import { type ContentPacker, matchTargets, type Placement, type TargetMatches } 
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
 import { planRollout, type RolloutStep } from "./plan-rollout.ts";
 import type { PrepareBundle } from "./prepare.ts";
+import { type PoliciesIn, type RequiredApprovals, requiredApprovals } from "./required-gates.ts";
 import { type LimitedRollout, type RolloutLimits, rolloutLimits } from "./rollout-limits.ts";
 import { rolloutSummaryOf } from "./rollout-summary.ts";
 
@@ -62,6 +64,7 @@ export interface BundleDeps extends DeploymentWriterDeps {
   readonly staged: StagedRollouts;
   readonly bundles: Store<Bundle>;
   readonly prepare: PrepareBundle;
+  readonly policiesIn: PoliciesIn;
   readonly access: Pick<ChartAccess, "forget">;
   readonly statuses: Pick<Publisher<BundleStatus, Bundle>, "current" | "publish">;
   readonly events: EventRecorder;
@@ -151,8 +154,15 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       case "deployable": {
         const { spec, remarks, resolution, nextAtMs } = prepared;
         if ((await addFinalizer(finalizer(context.signal), bundle)) === undefined) return done();
-        const { isOvertaken, missing, ofRollout, offSchedule, changesAtMs, ...deployed } =
-          await deploy({ ...bundle, spec }, context.signal);
+        const applied = await deploy({ ...bundle, spec }, context.signal);
+        if (applied instanceof AppError) {
+          const before = findCondition(status?.conditions, "Accepted");
+          recordViolation(deps.events, bundle, before, applied);
+          const accepted = notAccepted(applied, remarks);
+          publish(bundle, { accepted, rejectedCode: applied.code, resolution });
+          return requeueAt(nextAtMs, deps.clock.now());
+        }
+        const { isOvertaken, missing, ofRollout, offSchedule, changesAtMs, ...deployed } = applied;
         publish(bundle, {
           accepted: {
             status: "True",
@@ -170,8 +180,11 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     }
   }
 
-  /** Creates, replaces and deletes the deployments of a Bundle whose versions are resolved. */
-  async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied> {
+  /**
+   * Creates, replaces and deletes the deployments of a Bundle whose versions are resolved. An error: its Policies do not accept how it
+   * reaches its clusters, and nothing was changed.
+   */
+  async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied | AppError> {
     const namespace = targetedNamespace(bundle);
     const groups = deps.groups.byIndex(byNamespace, namespace);
     const matches = await matchTargets(
@@ -181,11 +194,13 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       deps.packer,
     );
     const { placements, contents, missing } = matches;
+    const approvals = requiredApprovals(bundle, placements, groups, deps.policiesIn);
+    if (approvals.violation !== undefined) return approvals.violation;
     const windows = offScheduleAt(deps.schedules, deps.clock.now());
     await windows.lookUp(placements.map(({ cluster }) => cluster));
     const { isOff: isOffSchedule } = windows;
     const { rollout, staged, limits } = await currentRollout(
-      { bundle, ...matches, groups, isOffSchedule },
+      { bundle, ...matches, groups, isOffSchedule, approvals },
       signal,
     );
     const plan = planDeployments(bundle, rollout, deployments.existing(bundle), {
@@ -202,7 +217,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     return {
       isOvertaken: isOvertaken || staged?.isUnfinished === true,
       missing,
-      ofRollout: limits?.remarks ?? [],
+      ofRollout: limits?.remarks ?? staged?.remarks ?? [],
       offSchedule: windows.remark(plan.offSchedule),
       changesAtMs: earliest(windows.changesAtMs(), staged?.wakesAtMs),
       staged: staged?.summary,
@@ -215,7 +230,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
   /** What each cluster gets: by stages, under limits, or everything at once. */
   async function currentRollout(of: RolloutInputs, signal: AbortSignal): Promise<CurrentRollout> {
     const { bundle, placements, contents, groups, isOffSchedule } = of;
-    const staged = await planStaged(bundle, placements, groups, signal);
+    const staged = await planStaged(of, signal);
     if (staged !== undefined) return { rollout: staged.steps, staged, limits: undefined };
     if (statuses.current(bundle)?.rollout !== undefined) await deps.staged.end(bundle);
     await Promise.all(contents.map((content) => deps.contents.ensure(content)));
@@ -237,9 +252,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
 
   /** Undefined: the strategy has no stages, and everything that is not held is promoted at once. */
   async function planStaged(
-    bundle: Bundle,
-    placements: readonly Placement[],
-    groups: readonly ClusterGroup[],
+    { bundle, placements, groups, approvals }: RolloutInputs,
     signal: AbortSignal,
   ): Promise<StagedSteps | undefined> {
     const { rolloutStrategy: strategy } = bundle.spec;
@@ -250,14 +263,16 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       placements,
       existing: () => deployments.existing(bundle),
       groups: groups.map(toTargetGroup),
+      needsApproval: approvals.needsApproval,
       pack: (target) => deps.packer.pack(bundle, [target]),
       catchUp: () => deployments.catchUp(bundle, signal),
     });
     if (plan === undefined) return { steps: placements.map(heldStep), isUnfinished: true };
-    const { rollout, status, wakesAtMs } = plan;
+    const { rollout, status, remarks, wakesAtMs } = plan;
     return {
       steps: plan.targets.map(stagedStep),
       isUnfinished: false,
+      remarks,
       summary: rolloutSummaryOf(rollout, status),
       wakesAtMs,
     };
@@ -326,6 +341,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
 /** What decides who gets the contents now. */
 interface RolloutInputs extends Omit<LimitedRollout, "existing"> {
   readonly contents: TargetMatches["contents"];
+  readonly approvals: RequiredApprovals;
 }
 
 /** What a staged rollout has come to. */
@@ -333,6 +349,8 @@ interface StagedSteps {
   readonly steps: readonly RolloutStep[];
   /** It has more to decide. */
   readonly isUnfinished: boolean;
+  /** For the author of the Bundle, as sentences. */
+  readonly remarks?: readonly string[];
   readonly summary?: Applied["staged"];
   /** When time alone changes what it does, ms since 1970. */
   readonly wakesAtMs?: number | undefined;
@@ -346,15 +364,20 @@ interface CurrentRollout {
 }
 
 function heldStep(placement: Placement): RolloutStep {
-  return { placement, hold: "staged" };
+  return { placement, hold: "staged", holdsForce: true };
 }
 
-function stagedStep({ placement, gets }: StagedPlan<Placement>["targets"][number]): RolloutStep {
-  if (gets === undefined) return heldStep(placement);
+function stagedStep({
+  placement,
+  gets,
+  holdsForce,
+}: StagedPlan<Placement>["targets"][number]): RolloutStep {
+  if (gets === undefined) return { ...heldStep(placement), holdsForce };
   const { promotion, deploymentId, referencedObjects } = gets;
   return {
     placement: { ...placement, deploymentId, referencedObjects },
     hold: undefined,
+    holdsForce,
     promotion,
   };
 }

@@ -79,6 +79,7 @@ function setUp(rolloutStrategy: RolloutStrategy = { maxUnavailable: 2 }) {
       deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),
       staged: testStagedRollouts(rest, clock),
       prepare: ({ spec }) => Promise.resolve({ kind: "deployable", spec, remarks: [] }),
+      policiesIn: () => [],
       access: { forget: () => undefined },
       statuses: {
         current: (object) => published ?? object.status,

@@ -26,7 +26,7 @@ function part(
       class: own.hasGivenUp === true ? "failed" : own.isReady === false ? "inFlight" : "done",
       isBrokenBefore: false,
       failsAtMs: undefined,
-      isUnapproved: false,
+      lacksApproval: false,
     }),
   );
   return { members, limits: { maxUnavailable: max, maxFailures }, isWindowOpen };

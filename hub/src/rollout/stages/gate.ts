@@ -28,6 +28,8 @@ export interface GateSubject {
   readonly revision: string;
   readonly stage: string;
   readonly when: GateRecord["when"];
+  /** What decides which clusters the stage takes. */
+  readonly selection?: readonly unknown[];
 }
 
 /** Without `timeout`. A soak and a window have no limit. */
@@ -64,10 +66,18 @@ export function startGate(
     type,
     result: "Waiting",
     gate: gateName(subject, gate.name, earlier),
-    digest: digestOf([subject.revision, subject.stage, subject.when, gate.name]),
+    digest: gateDigest(subject, gate.name),
     startedAt: formatTimeMs(nowMs),
     ...(timeoutMs !== undefined && { expiresAt: formatTimeMs(nowMs + timeoutMs) }),
   };
+}
+
+/** What a decision is about: the revision, the gate, and the clusters that its stage selects. */
+export function gateDigest(
+  { revision, stage, when, selection = [] }: Omit<GateSubject, "rollout">,
+  gate: string,
+): string {
+  return digestOf([revision, stage, when, gate, selection]);
 }
 
 /** `<rollout>-<stage>-<gate>`, shortened with a digest of the whole. */

@@ -76,7 +76,7 @@ export interface ClassedMember {
   /** When it fails if nothing changes, ms since 1970; undefined: not in flight, or its deadline stands still. */
   readonly failsAtMs: number | undefined;
   /** It is not promoted, because a Policy requires an approval and none has passed. */
-  readonly isUnapproved: boolean;
+  readonly lacksApproval: boolean;
 }
 
 export function classify(member: Member, context: ClassContext): ClassedMember {
@@ -87,7 +87,7 @@ export function classify(member: Member, context: ClassContext): ClassedMember {
     class: kind,
     isBrokenBefore: isBrokenBefore(member, context),
     failsAtMs: kind === "inFlight" ? failsAtMs : undefined,
-    isUnapproved: member.needsApproval === true && !context.isStageApproved,
+    lacksApproval: member.needsApproval === true && !context.isStageApproved,
   };
 }
 

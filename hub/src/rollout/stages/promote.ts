@@ -49,7 +49,9 @@ export function unavailableCount(
 }
 
 function candidates(members: readonly ClassedMember[]): readonly ClassedMember[] {
-  const pending = members.filter((each) => each.class === "pending" && each.member.content !== "");
+  const pending = members.filter(
+    (each) => each.class === "pending" && each.member.content !== "" && !each.lacksApproval,
+  );
   const isBroken = ({ member }: ClassedMember) => !isAvailableOrNew(member);
   return [...pending.filter(isBroken), ...pending.filter((each) => !isBroken(each))];
 }

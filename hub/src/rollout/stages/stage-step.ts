@@ -266,6 +266,14 @@ function memberWaiting(input: StageInput, members: readonly ClassedMember[]): Wa
       isIdle: blocked.length === inFlight.length && !isFree,
     };
   if (inFlight.length === 0 && !isFree) {
+    const unapproved = members.filter((each) => each.class === "pending" && each.lacksApproval);
+    if (unapproved.length > 0)
+      return {
+        reason: "GateWaiting",
+        stage: stage.name,
+        gates: [],
+        unapproved: named(keysOf(unapproved)),
+      };
     if (members.some((each) => each.class === "pending")) {
       const unavailable = members.filter(isUnavailable);
       return {

@@ -5,16 +5,13 @@ import type {
   BundleDeployment,
   BundleTarget,
   Cluster,
-  Promotion,
   RolloutStrategy,
 } from "@flotilla/shared/api";
 import { appInLabels } from "@flotilla/shared/api/apps";
 import type { BundleRollout, BundleRolloutStatus, Gate } from "@flotilla/shared/api/rollout";
 import { createTimeSlices } from "@flotilla/shared/concurrency";
-import { unpackContent } from "@flotilla/shared/content";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
-import { formatUsed, usedBy } from "@flotilla/shared/referenced";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { isForCluster } from "../../base/index.ts";
 import {
@@ -26,16 +23,19 @@ import {
   type TargetGroup,
   toTargetCluster,
 } from "../../rules/index.ts";
-import { chooseRollout, completedOf, outdatedRollouts } from "./choose-rollout.ts";
+import { approvalRemark } from "./approvals.ts";
+import { chooseRollout, outdatedRollouts } from "./choose-rollout.ts";
 import { createGateWriter } from "./gate-writer.ts";
 import { hasRevision, type Member } from "./member.ts";
 import { memberOf } from "./members.ts";
 import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
+import { requestedOf } from "./requested.ts";
 import { type Revision, type RevisionContent, revisionOf } from "./revision.ts";
 import { isRolledOut, needsTests, nextNumber, refuseLarge, stableOf } from "./rollout-facts.ts";
 import { createRolloutObjects, type RolloutObjectsDeps } from "./rollout-objects.ts";
 import { isOver, withoutGeneration, withoutStages } from "./staged-status.ts";
-import { type Promoted, type StepResult, stepRollout } from "./staged-step.ts";
+import { stepRollout } from "./staged-step.ts";
+import { createStagedTargets, type StagedPlacement, type StagedTarget } from "./staged-targets.ts";
 import type { StepInputs } from "./step-inputs.ts";
 
 export interface StagedRolloutsDeps extends Omit<RolloutObjectsDeps, "signer"> {
@@ -46,15 +46,6 @@ export interface StagedRolloutsDeps extends Omit<RolloutObjectsDeps, "signer"> {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** A target cluster of a Bundle, with the content that its spec has for it now. */
-export interface StagedPlacement {
-  readonly cluster: Cluster;
-  readonly namespace: string;
-  readonly deploymentId: string;
-  readonly referencedObjects: readonly string[];
-  readonly isSuspended: boolean;
-}
-
 export interface StagedInputs<P extends StagedPlacement> {
   readonly bundle: Bundle;
   readonly strategy: RolloutStrategy;
@@ -62,22 +53,19 @@ export interface StagedInputs<P extends StagedPlacement> {
   /** The deployments of the Bundle, as they are known now. */
   readonly existing: () => readonly BundleDeployment[];
   readonly groups: readonly TargetGroup[];
+  /** Whether a Policy requires an approval before the cluster. */
+  readonly needsApproval: (cluster: Cluster) => boolean;
   readonly pack: (target: BundleTarget) => Promise<RevisionContent>;
   /** Makes sure that `existing` has every write of the leader before; returns whether it has not had to do so until now. */
   readonly catchUp: () => Promise<boolean>;
-}
-
-/** What one cluster gets. */
-export interface StagedTarget<P> {
-  readonly placement: P;
-  /** Undefined: it keeps what it has, and gets nothing where it has nothing. */
-  readonly gets: (PinnedContent & { readonly promotion: Promotion | undefined }) | undefined;
 }
 
 export interface StagedPlan<P> {
   readonly targets: readonly StagedTarget<P>[];
   readonly rollout: BundleRollout;
   readonly status: BundleRolloutStatus;
+  /** For the author of the Bundle, as sentences. */
+  readonly remarks: readonly string[];
   /** When it may change by time alone, ms since 1970. */
   readonly wakesAtMs: number | undefined;
 }
@@ -100,6 +88,7 @@ const countsEveryMs = 1_000;
 export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
   const objects = createRolloutObjects(deps);
   const gateWriter = createGateWriter(deps);
+  const targets = createStagedTargets(deps);
   /** When numbers were stored last, by key of the Bundle. */
   const countedAt = new Map<ObjectKey, number>();
 
@@ -160,14 +149,28 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       await objects.store(rollout, withGates);
       return "again";
     }
-    if (result.promotions.length > 0 && (await inputs.catchUp())) return "again";
+    const forces = members.some(
+      ({ key, force }) => force === "waiting" && !result.heldRequests.has(key),
+    );
+    if ((result.promotions.length > 0 || forces) && (await inputs.catchUp())) return "again";
     await gateWriter.conclude(gateInputs);
     for (const outdated of outdatedRollouts(rollouts, strategy)) await objects.remove(outdated);
     const countsAtMs = await storeCounts(bundle, rollout, result.status);
     return {
-      targets: await targetsOf(inputs, { rollout, rollouts, contents, members, result }),
+      targets: await targets.of({
+        ...inputs,
+        rollout,
+        rollouts,
+        contents,
+        members,
+        result,
+        assignment: step.assignment,
+      }),
       rollout,
       status: result.status,
+      remarks: [approvalRemark(rollout.metadata.name, result.lackingApproval)].filter(
+        (text) => text !== undefined,
+      ),
       wakesAtMs: earlier(result.wakesAtMs, countsAtMs),
     };
   }
@@ -210,7 +213,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
   }
 
   function membersOf<P extends StagedPlacement>(
-    { bundle, placements, existing }: StagedInputs<P>,
+    { bundle, placements, existing, needsApproval }: StagedInputs<P>,
     { spec }: BundleRollout,
     contents: ReadonlyMap<ObjectKey, PinnedContent>,
   ): readonly Member[] {
@@ -220,6 +223,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         .map((deployment) => [deployment.metadata.namespace, deployment]),
     );
     const skip = new Set(spec.skip ?? []);
+    const { forceAt } = requestedOf(bundle);
     const isHeld = bundle.spec.paused === true || bundle.spec.suspend === true;
     const ordered = [...placements].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     return ordered.map(({ cluster, namespace, isSuspended }) => {
@@ -236,6 +240,8 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         content: contents.get(keyOf(cluster))?.deploymentId ?? "",
         isHeld: isHeld || isSuspended,
         skip,
+        needsApproval: needsApproval(cluster),
+        forceAt,
       });
     });
   }
@@ -299,97 +305,6 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     await objects.store(rollout, status);
     return undefined;
   }
-
-  async function targetsOf<P extends StagedPlacement>(
-    inputs: StagedInputs<P>,
-    parts: {
-      readonly rollout: BundleRollout;
-      readonly rollouts: readonly BundleRollout[];
-      readonly contents: ReadonlyMap<ObjectKey, PinnedContent>;
-      readonly members: readonly Member[];
-      readonly result: StepResult;
-    },
-  ): Promise<readonly StagedTarget<P>[]> {
-    const { rollout, rollouts, contents, members, result } = parts;
-    const promoted = new Map(result.promotions.map((each) => [each.member.key, each] as const));
-    const byKey = new Map(members.map((member) => [member.key, member] as const));
-    const stable = await stableContents(inputs, parts, rollouts);
-    const targets: StagedTarget<P>[] = [];
-    for (const placement of inputs.placements) {
-      const key = keyOf(placement.cluster);
-      const [promotion, member] = [promoted.get(key), byKey.get(key)];
-      const content = contents.get(key);
-      const fallback = stable.get(key);
-      if (promotion !== undefined)
-        targets.push({
-          placement,
-          gets: await promotedContent({ rollout, rollouts, own: content }, promotion),
-        });
-      else if (member !== undefined && hasRevision(member) && content !== undefined)
-        targets.push({ placement, gets: { ...pick(content), promotion: member.promotion } });
-      else if (member?.desired === "" && !member.isPaused && fallback !== undefined)
-        targets.push({ placement, gets: { ...fallback, promotion: undefined } });
-      else targets.push({ placement, gets: undefined });
-    }
-    return targets;
-  }
-
-  async function promotedContent(
-    {
-      rollout,
-      rollouts,
-      own,
-    }: {
-      readonly rollout: BundleRollout;
-      readonly rollouts: readonly BundleRollout[];
-      readonly own: PinnedContent | undefined;
-    },
-    { member, content, isRollback }: Promoted,
-  ): Promise<PinnedContent & { readonly promotion: Promotion }> {
-    const promotion = {
-      rollout: rollout.metadata.name,
-      at: formatTimeMs(deps.clock.now()),
-      from: member.desired,
-      wasReady: member.isReady,
-    };
-    const referencedObjects = isRollback
-      ? await referencesOf(content, rollouts)
-      : (own?.referencedObjects ?? []);
-    return { deploymentId: content, referencedObjects, promotion };
-  }
-
-  /** The objects that a stored content refers to: a BundleDeployment names those of what it runs alone. */
-  async function referencesOf(
-    deploymentId: string,
-    rollouts: readonly BundleRollout[],
-  ): Promise<readonly string[]> {
-    const pinned = rollouts
-      .flatMap(({ spec }) => spec.targets)
-      .find((target) => target.deploymentID === deploymentId);
-    if (pinned !== undefined) return pinned.referencedObjects ?? [];
-    // Of before the strategy had stages.
-    const bytes = await deps.contents.read(deploymentId);
-    return formatUsed(usedBy(await unpackContent({ deploymentId, bytes })));
-  }
-
-  /** What clusters get that have nothing yet and whose turn has not come: the revision before. */
-  async function stableContents<P extends StagedPlacement>(
-    { placements, groups }: StagedInputs<P>,
-    { members, result }: { readonly members: readonly Member[]; readonly result: StepResult },
-    rollouts: readonly BundleRollout[],
-  ): Promise<ReadonlyMap<ObjectKey, PinnedContent>> {
-    const stable = completedOf(rollouts, result.status.stable);
-    const fresh = new Set(members.filter(({ desired }) => desired === "").map(({ key }) => key));
-    if (stable === undefined || fresh.size === 0) return new Map();
-    const clusters = placements
-      .map(({ cluster }) => cluster)
-      .filter((each) => fresh.has(keyOf(each)));
-    return await pinnedContents(stable, clusters, groups, createTimeSlices());
-  }
-}
-
-function pick({ deploymentId, referencedObjects }: PinnedContent): PinnedContent {
-  return { deploymentId, referencedObjects };
 }
 
 function nameOf({ cluster }: StagedPlacement): string {

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { BundleRolloutStatus, RolloutReason, StageStatus } from "@flotilla/shared/api/rollout";
 import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { atLeastOne } from "../../rules/index.ts";
+import { heldRequests } from "./forced-requests.ts";
 import { earliest } from "./gate.ts";
 import { type ClassedMember, isFailure, type Member } from "./member.ts";
 import { adopted, breachText, end, endText, halt, kept, pausedPhase, unpaused } from "./phases.ts";
@@ -21,7 +22,7 @@ import {
   stepStage,
 } from "./stage-step.ts";
 import { type Decided, stagedStatus } from "./staged-status.ts";
-import { type StageParts, type StepInputs, stagePartsOf } from "./step-inputs.ts";
+import { forcedParts, type StageParts, type StepInputs, stagePartsOf } from "./step-inputs.ts";
 import { named, type Waiting, waitingText } from "./waiting.ts";
 
 /** What a member gets: the revision, or what it had before. */
@@ -37,6 +38,10 @@ export interface StepResult {
   readonly isStored: boolean;
   readonly promotions: readonly Promoted[];
   readonly classed: ReadonlyMap<string, ClassedMember>;
+  /** The keys of those that a begun stage does not promote, because a Policy requires an approval that it began without. */
+  readonly lackingApproval: readonly string[];
+  /** The keys of those whose request to force waits for its turn. */
+  readonly heldRequests: ReadonlySet<string>;
   /** When it may change by time alone, ms since 1970. */
   readonly wakesAtMs: number | undefined;
 }
@@ -55,8 +60,18 @@ export function stepRollout(inputs: StepInputs): StepResult {
     classed: new Map(
       parts.flatMap(({ members }) => members.map((each) => [each.member.key, each] as const)),
     ),
+    lackingApproval: lackingApprovalIn(parts),
+    heldRequests: heldRequests(forcedParts({ ...inputs, nowMs }, parts)),
     wakesAtMs: earliest([decided.wakesAtMs, ...wakesOf(parts, status)]),
   };
+}
+
+function lackingApprovalIn(parts: readonly StageParts[]): readonly string[] {
+  return parts
+    .filter(({ stored }) => mayPromote(stored?.phase))
+    .flatMap(({ members }) => members)
+    .filter((each) => each.class === "pending" && each.lacksApproval)
+    .map(({ member }) => member.key);
 }
 
 /** Deadlines of clusters in flight, and windows for which members wait, whatever stage they are in. */

@@ -3,6 +3,8 @@ import type { FailureAction, RolloutStage, RolloutStrategy } from "@flotilla/sha
 import type { BundleRolloutSpec, BundleRolloutStatus } from "@flotilla/shared/api/rollout";
 import { parseGoDuration, parseTime } from "@flotilla/shared/time";
 import { atLeastOne, roundedDown, stagesOf } from "../../rules/index.ts";
+import { isStageApproved, selectionOf } from "./approvals.ts";
+import type { ForcedPart } from "./forced-requests.ts";
 import type { GateFacts } from "./gate.ts";
 import { classify, hasRevision, type Member } from "./member.ts";
 import type { StageLimits } from "./promote.ts";
@@ -68,6 +70,7 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
       needsTests: inputs.needsTests,
       isWindowOpen: window.isOpen,
       isStageSkipped: isSkipped,
+      isStageApproved: isStageApproved(stages, stage.name, { revision: spec.revision, stored }),
     };
     const members = own.map((member) => classify(member, context));
     const onFailure = stage.onFailure ?? strategy.onFailure ?? "Halt";
@@ -84,11 +87,44 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
       onFailure,
       window,
       facts: { ...inputs.facts, nowMs },
-      subject: { rollout: name, revision: spec.revision, stage: stage.name },
+      subject: {
+        rollout: name,
+        revision: spec.revision,
+        stage: stage.name,
+        selection: selectionOf(stages, stage.name),
+      },
       total: inputs.members.length,
       deadlineMs,
     };
   });
+}
+
+/** The stages in order, and at last the clusters that are in none. */
+export function forcedParts(
+  inputs: StepInputs,
+  parts: readonly StageParts[],
+): readonly ForcedPart[] {
+  const { members, assignment, strategy, name, stored, nowMs } = inputs;
+  const context = {
+    rollout: name,
+    nowMs,
+    startedAtMs: parseTime(stored?.startedAt) ?? nowMs,
+    resumedAtMs: undefined,
+    deadlineMs: 0,
+    isBlocked: true,
+    needsTests: false,
+    isWindowOpen: true,
+    isStageSkipped: false,
+    isStageApproved: false,
+  };
+  const others = members
+    .filter(({ key }) => !assignment.has(key))
+    .map((member) => classify(member, context));
+  const maxUnavailable = atLeastOne(strategy.maxUnavailable, others.length);
+  return [
+    ...parts.map((part) => ({ ...part, isWindowOpen: part.window.isOpen })),
+    { members: others, limits: { maxUnavailable, maxFailures: 0 }, isWindowOpen: true },
+  ];
 }
 
 function isAnyBlocked({ members }: Pick<StepInputs, "members">): boolean {

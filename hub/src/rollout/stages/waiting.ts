@@ -8,6 +8,8 @@ export type Waiting =
       readonly reason: "GateWaiting";
       readonly stage: string;
       readonly gates: readonly GateRecord[];
+      /** Clusters that need an approval which the stage began without. */
+      readonly unapproved?: Named;
     }
   | {
       readonly reason: "Soaking";
@@ -74,6 +76,8 @@ export function clustersText({ count }: Pick<Named, "count">): string {
 export function waitingText(waiting: Waiting): string {
   switch (waiting.reason) {
     case "GateWaiting":
+      if (waiting.unapproved !== undefined)
+        return `stage ${waiting.stage} began without the approval that a Policy requires before ${namesText(waiting.unapproved)}: delete this BundleRollout, and it starts again with its gates`;
       return `waits for ${waiting.gates.map(gateText).join(" and ")} of stage ${waiting.stage}`;
     case "Soaking":
       return waiting.untilMs === undefined

@@ -21,6 +21,7 @@ const nothing: MergedPolicy = {
   allowedGitRefs: [],
   requireVerification: false,
   allowSubmodules: false,
+  requiredGates: [],
 };
 
 test("without a Policy nothing is restricted or defaulted", () => {
@@ -74,6 +75,7 @@ test("Booleans are ORed, lists are joined, and the first default by name applies
     allowedGitRefs: [],
     requireVerification: false,
     allowSubmodules: false,
+    requiredGates: [],
   };
 
   for (const order of [

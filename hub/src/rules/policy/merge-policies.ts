@@ -1,5 +1,5 @@
 /** The Policies of a namespace as one. Pure; the rules are Fleet's: switches are ORed, lists are joined, of defaults the first counts. */
-import type { Policy } from "@flotilla/shared/api";
+import type { Policy, RequiredGate } from "@flotilla/shared/api";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import type { Used } from "./used.ts";
 
@@ -27,8 +27,15 @@ export interface MergedPolicy {
   readonly requireVerification: boolean;
   /** Whether Git repositories may have submodules, where `allowedHelmRepoPatterns` are given. */
   readonly allowSubmodules: boolean;
+  /** Each with the name of its Policy: they are joined, so that none takes back what another one requires. */
+  readonly requiredGates: readonly PolicyGate[];
   /** It judges the objects of its own namespace alone. */
   readonly lendsOnly?: boolean;
+}
+
+/** A gate that one Policy requires. */
+export interface PolicyGate extends RequiredGate {
+  readonly policy: string;
 }
 
 /** What the hub requires in all namespaces, as if a Policy said so. */
@@ -66,6 +73,9 @@ export function mergePolicies(
     allowedGitRefs: union(sorted, (policy) => policy.helmOp?.allowedGitRefs),
     requireVerification: sorted.some((policy) => policy.helmOp?.requireVerification === true),
     allowSubmodules: sorted.some((policy) => policy.helmOp?.allowSubmodules === true),
+    requiredGates: sorted.flatMap(({ metadata, rollout }) =>
+      (rollout?.requiredGates ?? []).map((each) => ({ ...each, policy: metadata.name })),
+    ),
   };
 }
 

@@ -80,7 +80,7 @@ export {
 } from "./helm-op.ts";
 export type { HelmOptions } from "./helm-options.ts";
 export { type LabelSelector, labelSelectorSchema, selects } from "./label-selector.ts";
-export { type Policy, policySchema } from "./policy.ts";
+export { type Policy, policySchema, type RequiredGate } from "./policy.ts";
 export {
   answerLines,
   deploymentSelector,

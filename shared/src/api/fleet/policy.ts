@@ -2,8 +2,10 @@
  * A Policy: restricts the HelmOps and Bundles of its namespace. Its fields are at the top level, as in Fleet, and it has no
  * status. Several Policies of a namespace are combined.
  */
+import * as z from "zod";
 import type { KubeObject } from "../../kubernetes/objects/index.ts";
 import { described, fields, flag, list, type Typed, text } from "./field.ts";
+import { selector } from "./label-selector.ts";
 
 const patterns =
   "Regular expressions of Go (RE2) that have to match the whole text; the text itself is allowed too. Absent or empty: all.";
@@ -44,6 +46,30 @@ const helmOpPolicy = fields({
   ),
 });
 
+/** The limit of `rollout.requiredGates`. */
+const maxRequiredGates = 32;
+
+const requiredGateSchema = fields(
+  {
+    clusterSelector: selector("Labels of the clusters that are protected. Absent, or `{}`: all."),
+    gate: described(
+      z.enum(["approval"]),
+      "The type of the gate that the stage which takes such clusters must have in `before`.",
+    ),
+  },
+  "RequiredGate",
+);
+
+/** Clusters that no app may change without a gate before them. */
+export type RequiredGate = Typed<typeof requiredGateSchema>;
+
+const rolloutPolicy = fields({
+  requiredGates: described(
+    z.array(requiredGateSchema).max(maxRequiredGates).nullish(),
+    "Reject apps that reach such clusters by a stage without that gate in `before`, or without stages. Clusters get nothing that was not passed by it for this revision and stage.",
+  ),
+});
+
 export const policySchema = fields({
   requireServiceAccount: flag(
     "Reject deployments without a ServiceAccount of their own or by default; the agent's own does not count. Namespaces are then not created either, unless `allowNamespaceCreation` is set.",
@@ -61,6 +87,10 @@ export const policySchema = fields({
   helmOp: described(
     helmOpPolicy.nullish(),
     "Rules for the chart sources of HelmOps and of Bundles without a HelmOp, and defaults for HelmOps.",
+  ),
+  rollout: described(
+    rolloutPolicy.nullish(),
+    "Rules for the rollouts of HelmOps, HelmReleases and Bundles. It does not exist in Fleet.",
   ),
 });
 

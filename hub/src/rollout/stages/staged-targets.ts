@@ -1,0 +1,149 @@
+/** What each target cluster gets in one pass of a staged rollout, from what its step promotes. It only reads. */
+import type { Cluster, Promotion, RolloutStrategy } from "@flotilla/shared/api";
+import type { BundleRollout } from "@flotilla/shared/api/rollout";
+import { createTimeSlices } from "@flotilla/shared/concurrency";
+import { unpackContent } from "@flotilla/shared/content";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { formatUsed, usedBy } from "@flotilla/shared/referenced";
+import { type Clock, formatTimeMs } from "@flotilla/shared/time";
+import { type ContentStore, stagesOf, type TargetGroup } from "../../rules/index.ts";
+import { isStageApproved } from "./approvals.ts";
+import { completedOf } from "./choose-rollout.ts";
+import { hasRevision, type Member } from "./member.ts";
+import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
+import type { Promoted, StepResult } from "./staged-step.ts";
+
+/** A target cluster of a Bundle, with the content that its spec has for it now. */
+export interface StagedPlacement {
+  readonly cluster: Cluster;
+  readonly namespace: string;
+  readonly deploymentId: string;
+  readonly referencedObjects: readonly string[];
+  readonly isSuspended: boolean;
+}
+
+/** What one cluster gets. */
+export interface StagedTarget<P> {
+  readonly placement: P;
+  /** Undefined: it keeps what it has, and gets nothing where it has nothing. */
+  readonly gets: (PinnedContent & { readonly promotion: Promotion | undefined }) | undefined;
+  /** Its request to force waits for its turn. */
+  readonly holdsForce: boolean;
+}
+
+/** One pass: what there is, and what its step decided. */
+export interface StagedPass<P> {
+  readonly placements: readonly P[];
+  readonly groups: readonly TargetGroup[];
+  readonly strategy: RolloutStrategy;
+  readonly rollout: BundleRollout;
+  /** All of the Bundle. */
+  readonly rollouts: readonly BundleRollout[];
+  /** The content of the revision for each target cluster. */
+  readonly contents: ReadonlyMap<ObjectKey, PinnedContent>;
+  readonly members: readonly Member[];
+  /** By key: the stage of a member. */
+  readonly assignment: ReadonlyMap<string, string>;
+  readonly result: StepResult;
+}
+
+export interface StagedTargets {
+  /** One for each placement, in their order. */
+  of<P extends StagedPlacement>(pass: StagedPass<P>): Promise<readonly StagedTarget<P>[]>;
+}
+
+export function createStagedTargets({
+  clock,
+  contents: stored,
+}: {
+  readonly clock: Pick<Clock, "now">;
+  readonly contents: Pick<ContentStore, "read">;
+}): StagedTargets {
+  return {
+    async of<P extends StagedPlacement>(pass: StagedPass<P>) {
+      const { contents, members, result } = pass;
+      const promoted = new Map(result.promotions.map((each) => [each.member.key, each] as const));
+      const byKey = new Map(members.map((member) => [member.key, member] as const));
+      const stable = await stableContents(pass);
+      const targets: StagedTarget<P>[] = [];
+      for (const placement of pass.placements) {
+        const key = keyOf(placement.cluster);
+        const [promotion, member] = [promoted.get(key), byKey.get(key)];
+        const content = contents.get(key);
+        const fallback = stable.get(key);
+        const target = { placement, holdsForce: result.heldRequests.has(key) };
+        if (promotion !== undefined)
+          targets.push({ ...target, gets: await promotedContent(pass, content, promotion) });
+        else if (member !== undefined && hasRevision(member) && content !== undefined)
+          targets.push({ ...target, gets: { ...pick(content), promotion: member.promotion } });
+        else if (member?.desired === "" && !member.isPaused && fallback !== undefined)
+          targets.push({ ...target, gets: { ...fallback, promotion: undefined } });
+        else targets.push({ ...target, gets: undefined });
+      }
+      return targets;
+    },
+  };
+
+  async function promotedContent(
+    { rollout, rollouts }: Pick<StagedPass<unknown>, "rollout" | "rollouts">,
+    own: PinnedContent | undefined,
+    { member, content, isRollback }: Promoted,
+  ): Promise<PinnedContent & { readonly promotion: Promotion }> {
+    const promotion = {
+      rollout: rollout.metadata.name,
+      at: formatTimeMs(clock.now()),
+      from: member.desired,
+      wasReady: member.isReady,
+    };
+    const referencedObjects = isRollback
+      ? await referencesOf(content, rollouts)
+      : (own?.referencedObjects ?? []);
+    return { deploymentId: content, referencedObjects, promotion };
+  }
+
+  /** The objects that a stored content refers to: a BundleDeployment names those of what it runs alone. */
+  async function referencesOf(
+    deploymentId: string,
+    rollouts: readonly BundleRollout[],
+  ): Promise<readonly string[]> {
+    const pinned = rollouts
+      .flatMap(({ spec }) => spec.targets)
+      .find((target) => target.deploymentID === deploymentId);
+    if (pinned !== undefined) return pinned.referencedObjects ?? [];
+    // Of before the strategy had stages.
+    const bytes = await stored.read(deploymentId);
+    return formatUsed(usedBy(await unpackContent({ deploymentId, bytes })));
+  }
+}
+
+/**
+ * What clusters get that have nothing yet and whose turn has not come: the revision before. One that a Policy protects gets it only
+ * where that was approved for its stage: it may have been rolled out before there was such a cluster.
+ */
+async function stableContents<P extends StagedPlacement>({
+  placements,
+  groups,
+  strategy,
+  rollouts,
+  members,
+  assignment,
+  result,
+}: StagedPass<P>): Promise<ReadonlyMap<ObjectKey, PinnedContent>> {
+  const stable = completedOf(rollouts, result.status.stable);
+  if (stable === undefined) return new Map();
+  const approved = { revision: stable.spec.revision, stored: stable.status };
+  const isAllowed = ({ key, needsApproval }: Member) =>
+    needsApproval !== true || isStageApproved(stagesOf(strategy), assignment.get(key), approved);
+  const fresh = new Set(
+    members.filter((member) => member.desired === "" && isAllowed(member)).map(({ key }) => key),
+  );
+  if (fresh.size === 0) return new Map();
+  const clusters = placements
+    .map(({ cluster }) => cluster)
+    .filter((each) => fresh.has(keyOf(each)));
+  return await pinnedContents(stable, clusters, groups, createTimeSlices());
+}
+
+function pick({ deploymentId, referencedObjects }: PinnedContent): PinnedContent {
+  return { deploymentId, referencedObjects };
+}
