@@ -249,7 +249,17 @@ function createObserver(simulation: Simulation): Observer {
   return { onPass, settled, promoted: () => total };
 }
 
-/** Everything is well from now on: the rollout of the desired revision ends, and every cluster has it. */
+/** Whether the rollout of the desired revision is completed, and every cluster has it. */
+function hasEnded({ rollouts, clusters, desired }: Simulation): boolean {
+  const { spec, status } = rollouts.at(-1) ?? {};
+  return (
+    spec?.revision === desired &&
+    status?.phase === "Completed" &&
+    [...clusters.values()].every((cluster) => cluster.desired === desired)
+  );
+}
+
+/** Everything is well from now on: the rollout of the desired revision ends, every cluster has it, and it stays so. */
 function finish(simulation: Simulation, observer: Observer): void {
   simulation.isPaused = false;
   simulation.isWindowOpen = true;
@@ -264,10 +274,12 @@ function finish(simulation: Simulation, observer: Observer): void {
     stages: (simulation.strategy.stages ?? []).map((stage) => ({ ...stage, allowEmpty: true })),
   };
   simulation.desired = "v9";
-  for (let round = 0; round < 60; round += 1) {
+  let roundsAfter = 0;
+  for (let round = 0; round < 60 && roundsAfter < 3; round += 1) {
     settle(simulation);
     observer.settled();
     const current = simulation.rollouts.at(-1);
+    if (hasEnded(simulation)) roundsAfter += 1;
     const isAsked = current?.spec.state !== undefined || (current?.spec.skip ?? []).length > 0;
     if (isAsked) command(simulation, { state: "Running", skip: [] });
     for (const cluster of simulation.clusters.values()) becomeReady(cluster);
