@@ -23,7 +23,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { listNames } from "@flotilla/shared/text";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { describeFleet, type StartedFleet, startFleet } from "../fleet/index.ts";
+import { describeFleet, loadStartFleet, type StartedFleet } from "../fleet/index.ts";
 import { abortOnSignals } from "./signals.ts";
 
 export interface UpOptions {
@@ -77,6 +77,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
       const reaper = options.detach ? undefined : startReaper();
       const startedMs = performance.now();
       try {
+        const startFleet = await loadStartFleet();
         const fleet = await startFleet({
           ...options,
           paths,
