@@ -4,7 +4,11 @@
  */
 
 import type { KubeObject, ObjectRef, Resource } from "@flotilla/shared/kube/objects";
-import type { KubernetesObject, KubernetesObjectApi } from "@kubernetes/client-node";
+import type {
+  KubernetesObject,
+  KubernetesObjectApi,
+  RequestContext,
+} from "@kubernetes/client-node";
 
 export interface ClusterReader {
   /** `undefined` when there is no such object. */
@@ -65,7 +69,19 @@ async function connect(kubeconfig: string, context: string | undefined) {
   // Takes a second, which files that read nothing do not spend.
   const { ApiException, ApisApi, CoreV1Api, CustomObjectsApi, KubeConfig, KubernetesObjectApi } =
     await import("@kubernetes/client-node");
-  const config = new KubeConfig();
+
+  /** Keeps its connection: the client opens one for each request, and most of what a read costs is the handshake. */
+  class ConnectedKubeConfig extends KubeConfig {
+    #dispatcher: ReturnType<RequestContext["getDispatcher"]>;
+
+    override async applySecurityAuthentication(context: RequestContext): Promise<void> {
+      await super.applySecurityAuthentication(context);
+      this.#dispatcher ??= context.getDispatcher();
+      if (this.#dispatcher !== undefined) context.setDispatcher(this.#dispatcher);
+    }
+  }
+
+  const config = new ConnectedKubeConfig();
   config.loadFromFile(kubeconfig);
   if (context !== undefined) config.setCurrentContext(context);
   const objects: KubernetesObjectApi = KubernetesObjectApi.makeApiClient(config);
