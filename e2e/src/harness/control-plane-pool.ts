@@ -73,6 +73,7 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
       binaries,
       workloads,
       shortLived: true,
+      processors: 1,
       reaper,
     });
     for (const { identity } of plane.processes) renice(identity.pid, planeNice);

@@ -315,6 +315,8 @@ function createPlanes(
       binaries,
       workloads: kind !== "hub",
       shortLived: true,
+      // The benchmarks measure with all.
+      ...(process.env["VITEST"] !== undefined && { processors: 1 }),
       reaper,
       ...(etcdDir !== undefined && { etcdDir }),
     });

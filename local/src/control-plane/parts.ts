@@ -40,6 +40,16 @@ const layerOf: Readonly<Record<ControlPlaneTool, number>> = {
 };
 const stopGraceMs = 5_000;
 
+/** Garbage is collected once there is this much of it, or seldom. */
+const shortLivedEnvironment: Readonly<Record<ControlPlaneTool, Readonly<Record<string, string>>>> =
+  {
+    etcd: { GOGC: "off", GOMEMLIMIT: "200MiB" },
+    "kube-apiserver": { GOGC: "off", GOMEMLIMIT: "600MiB" },
+    "kube-controller-manager": { GOGC: "off", GOMEMLIMIT: "200MiB" },
+    "kube-scheduler": { GOGC: "400" },
+    kwok: { GOGC: "400" },
+  };
+
 const maxStartsAgain = 5;
 
 /**
@@ -68,7 +78,8 @@ export function createParts(spec: ControlPlaneSpec): Parts {
       env: {
         HOME: spec.dir,
         PATH: "/usr/bin:/bin",
-        ...(spec.shortLived === true && { GOGC: "400" }),
+        ...(spec.shortLived === true && shortLivedEnvironment[tool]),
+        ...(spec.processors !== undefined && { GOMAXPROCS: String(spec.processors) }),
       },
       cwd: spec.dir,
       logFile: join(spec.logDir ?? join(spec.dir, "logs"), `${tool}.log`),
