@@ -9,6 +9,7 @@ import { agentNamespace, hubNamespace } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects";
+import { helmStartEnvironment } from "@flotilla/shared/process";
 import { cliErrors } from "../errors.ts";
 import { createIfMissing } from "./registration.ts";
 
@@ -131,7 +132,7 @@ export async function installChart(install: ChartInstall): Promise<void> {
     ...[`--namespace=${namespaceOf[chart]}`, "--create-namespace", `--kubeconfig=${kubeconfig}`],
   ];
   const child = spawn(helm, args, {
-    env: { HOME: home, PATH: "/usr/bin:/bin" },
+    env: { ...helmStartEnvironment, HOME: home, PATH: "/usr/bin:/bin" },
     stdio: ["pipe", "ignore", "pipe"],
     signal,
   });

@@ -7,11 +7,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import { canonicalJson } from "@flotilla/shared/json";
+import { helmStartEnvironment } from "@flotilla/shared/process";
 import { setValue } from "@flotilla/shared/values";
 import { afterAll, beforeAll, describe, test } from "vitest";
 
 const { helm } = await ensureBinaries(["helm"]);
 const run = promisify(execFile);
+const env = { ...process.env, ...helmStartEnvironment };
 
 const base = { s: "x", m: { a: 1, l: [1, { b: 2 }] }, list: [1, [2]], id: 1 };
 
@@ -70,7 +72,7 @@ beforeAll(async () => {
 /** The values that the templates get; undefined if Helm rejects them. */
 async function rendered(args: readonly string[]): Promise<string | undefined> {
   try {
-    const { stdout } = await run(helm, ["template", dir, ...args]);
+    const { stdout } = await run(helm, ["template", dir, ...args], { env });
     return stdout;
   } catch {
     return undefined;

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import { testDir } from "@flotilla/local/testing";
+import { helmStartEnvironment } from "@flotilla/shared/process";
 import { seed } from "@flotilla/shared/testing";
 import { mergeValues, type Values } from "@flotilla/shared/values";
 import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
@@ -55,7 +56,7 @@ async function seen(...files: readonly Values[]): Promise<Values> {
     ...paths.map((path) => `--values=${path}`),
   ];
   const { stdout } = await run(helm, args, {
-    env: { HOME: dir },
+    env: { ...helmStartEnvironment, HOME: dir },
     maxBuffer: 64 * 1024 * 1024,
   });
   const rendered = parseHelmYaml(stdout, { name: "the output of helm" }) as {

@@ -1,6 +1,7 @@
 /** kubectl and helm against one cluster, as a user of the product runs them. */
 import { execFile } from "node:child_process";
 import { basename } from "node:path";
+import { helmStartEnvironment } from "@flotilla/shared/process";
 
 export interface Outcome {
   readonly code: number;
@@ -17,7 +18,10 @@ export function programFor(binary: string, kubeconfig: string): Program {
       const child = execFile(
         binary,
         [`--kubeconfig=${kubeconfig}`, ...args],
-        { maxBuffer: 64 * 1024 * 1024 },
+        {
+          maxBuffer: 64 * 1024 * 1024,
+          ...(basename(binary) === "helm" && { env: { ...process.env, ...helmStartEnvironment } }),
+        },
         (error, stdout, stderr) => {
           if (error === null) resolve({ code: 0, stdout, stderr });
           else if (typeof error.code === "number") resolve({ code: error.code, stdout, stderr });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "@flotilla/shared/errors";
+import { helmStartEnvironment } from "@flotilla/shared/process";
 import { Agent, request } from "undici";
 import { test } from "vitest";
 import { parse } from "yaml";
@@ -30,6 +32,20 @@ async function fetchText(url: string): Promise<string> {
   assert.equal(answer.statusCode, 200, url);
   return answer.body.text();
 }
+
+test("Helm prints the same in the environment that makes its starts cheap", async (t) => {
+  const env = { HOME: await testDir(t), PATH: "/usr/bin:/bin" };
+  const printed = (more: NodeJS.ProcessEnv) =>
+    [["help"], ["upgrade", "--help"], ["show", "chart", "/no/chart"]].map((args) => {
+      const { status, stdout, stderr } = spawnSync(helm, args, { env: { ...env, ...more } });
+      return { status, stdout: stdout.toString(), stderr: stderr.toString() };
+    });
+
+  const [help, ...others] = printed({});
+
+  assert.match(help?.stdout ?? "", /^The Kubernetes package manager/);
+  assert.deepEqual(printed(helmStartEnvironment), [help, ...others]);
+});
 
 test("a published chart is in the index with its digest, beside earlier versions", async (t) => {
   const repository = await startTestChartRepository(t);

@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { AppError } from "@flotilla/shared/errors";
+import { helmStartEnvironment } from "@flotilla/shared/process";
 import { localErrors } from "../errors.ts";
 
 const run = promisify(execFile);
@@ -28,8 +29,7 @@ export async function runHelm(args: readonly string[], options: HelmRun): Promis
   await writeFile(registryConfig, dockerConfig(options.credentials), { mode: 0o600 });
   const env = {
     PATH: "/usr/bin:/bin",
-    // It runs for a fraction of a second: garbage collection costs more than it saves.
-    GOGC: "400",
+    ...helmStartEnvironment,
     HOME: options.home,
     HELM_CACHE_HOME: join(options.home, "cache"),
     HELM_CONFIG_HOME: join(options.home, "config"),

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { explainDenials, type GrantOf } from "@flotilla/shared/kube/client";
 import {
+  helmStartEnvironment,
   killGroup,
   type ProcessLimits,
   type ProcessWatch,
@@ -54,8 +55,7 @@ export function helmEnvironment(
   home: string,
 ): Readonly<Record<string, string>> {
   return {
-    // Helm runs for a fraction of a second: garbage collection costs more than it saves.
-    GOGC: "400",
+    ...helmStartEnvironment,
     GOMEMLIMIT: `${Math.min(400, Math.floor((memoryBytes / 1024 / 1024) * 0.75))}MiB`,
     ...environment,
     HOME: home,

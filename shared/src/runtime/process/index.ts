@@ -1,3 +1,4 @@
+export { helmStartEnvironment } from "./helm-start.ts";
 export { killGroup } from "./kill-group.ts";
 export { exceededLimit, largestOverTotal, type ProcessLimits } from "./limits.ts";
 export { renice } from "./process-usage.ts";
