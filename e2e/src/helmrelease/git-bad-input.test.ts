@@ -191,6 +191,65 @@ test("a repository with more bytes than the limit of the agent is an error, and 
   );
 });
 
+test("a GitRepository of another namespace is denied", async () => {
+  await releases.createGit({ namespace: "other", name: "app" });
+  await releases.create(
+    refOf("crossing"),
+    gitChart("app", "app", {
+      sourceRef: { kind: "GitRepository", name: "app", namespace: "other" },
+    }),
+  );
+
+  await releases.waitForCondition(refOf("crossing"), "Ready", "False", "AccessDenied", /other/);
+  await releases.waitForCondition(refOf("crossing"), "Stalled", "True", "AccessDenied");
+});
+
+test("a repository that is rewritten without the commit of a chart is an error until it is read again", async () => {
+  const git = requireProgram("git", "git");
+  const repository = await releases.repository("rewritten");
+  const gone = await repository.commit(chartFiles("app", "1.0.0"));
+  await releases.createGit(refOf("rewritten"));
+  await releases.create(refOf("rewritten"), gitChart("rewritten", "app"));
+  await releases.ready(refOf("rewritten"), "1.0.0");
+  const kept = await repository.commit(chartFiles("app", "1.0.0"), {
+    ...{ amend: true, message: "rewritten" },
+  });
+  for (const args of [
+    ["reflog", "expire", "--expire=now", "--all"],
+    ["gc", "--quiet", "--prune=now"],
+  ])
+    await runProgram(git, ["-C", repository.bareDir, ...args], {
+      env: { HOME: releases.fleet.dir },
+    });
+
+  const late = refOf("late");
+  await releases.create(late, {
+    ...gitChart("rewritten", "app", { valuesFiles: ["app/values.yaml"] }),
+  });
+  const failed = await releases.waitForChart(
+    late,
+    "failed",
+    (each) => currentCondition(each, "FetchFailed") !== undefined,
+  );
+  assert.match(
+    messageOf(failed, "FetchFailed"),
+    new RegExp(`commit ${gone} of .*the server does not have this commit any more.*; retrying at`),
+  );
+
+  await releases.reconcileGit(refOf("rewritten"));
+
+  await releases.gitReady(refOf("rewritten"), `main@sha1:${kept}`);
+  await releases.ready(late, "1.0.0+1");
+  const chart = await releases.waitForChart(
+    refOf("rewritten"),
+    "of the commit that is there",
+    ({ status }) => status?.artifact?.metadata?.["flotilla.dev/pin"]?.includes(kept) === true,
+  );
+  assert.equal(chart.status?.artifact?.revision, "1.0.0");
+  await releases.ready(refOf("rewritten"), "1.0.0");
+});
+
+// Last: the hub reads such sources again and again.
 test("sources that are made to stop the hub change nothing for the others: twenty HelmOps become ready, and the same process leads", async () => {
   const { charts, fleet, hub } = releases;
   charts.publish(await configChart("config", "1.0.0"));
@@ -253,64 +312,6 @@ test("sources that are made to stop the hub change nothing for the others: twent
     [before?.spec?.holderIdentity, before?.spec?.leaseTransitions],
   );
   assert.equal(running.exit(), undefined);
-});
-
-test("a GitRepository of another namespace is denied", async () => {
-  await releases.createGit({ namespace: "other", name: "app" });
-  await releases.create(
-    refOf("crossing"),
-    gitChart("app", "app", {
-      sourceRef: { kind: "GitRepository", name: "app", namespace: "other" },
-    }),
-  );
-
-  await releases.waitForCondition(refOf("crossing"), "Ready", "False", "AccessDenied", /other/);
-  await releases.waitForCondition(refOf("crossing"), "Stalled", "True", "AccessDenied");
-});
-
-test("a repository that is rewritten without the commit of a chart is an error until it is read again", async () => {
-  const git = requireProgram("git", "git");
-  const repository = await releases.repository("rewritten");
-  const gone = await repository.commit(chartFiles("app", "1.0.0"));
-  await releases.createGit(refOf("rewritten"));
-  await releases.create(refOf("rewritten"), gitChart("rewritten", "app"));
-  await releases.ready(refOf("rewritten"), "1.0.0");
-  const kept = await repository.commit(chartFiles("app", "1.0.0"), {
-    ...{ amend: true, message: "rewritten" },
-  });
-  for (const args of [
-    ["reflog", "expire", "--expire=now", "--all"],
-    ["gc", "--quiet", "--prune=now"],
-  ])
-    await runProgram(git, ["-C", repository.bareDir, ...args], {
-      env: { HOME: releases.fleet.dir },
-    });
-
-  const late = refOf("late");
-  await releases.create(late, {
-    ...gitChart("rewritten", "app", { valuesFiles: ["app/values.yaml"] }),
-  });
-  const failed = await releases.waitForChart(
-    late,
-    "failed",
-    (each) => currentCondition(each, "FetchFailed") !== undefined,
-  );
-  assert.match(
-    messageOf(failed, "FetchFailed"),
-    new RegExp(`commit ${gone} of .*the server does not have this commit any more.*; retrying at`),
-  );
-
-  await releases.reconcileGit(refOf("rewritten"));
-
-  await releases.gitReady(refOf("rewritten"), `main@sha1:${kept}`);
-  await releases.ready(late, "1.0.0+1");
-  const chart = await releases.waitForChart(
-    refOf("rewritten"),
-    "of the commit that is there",
-    ({ status }) => status?.artifact?.metadata?.["flotilla.dev/pin"]?.includes(kept) === true,
-  );
-  assert.equal(chart.status?.artifact?.revision, "1.0.0");
-  await releases.ready(refOf("rewritten"), "1.0.0");
 });
 
 /** The public key of another server. */
