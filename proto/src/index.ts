@@ -30,6 +30,7 @@ export type {
   ObjectRefKind,
   ObservedDeployment,
   ObservedObject,
+  PlanOptions,
   ReferencedObject,
   ReleaseCondition,
   ReleaseInfo,
@@ -41,6 +42,7 @@ export type {
   RevisionInfo,
   SourceDigest,
   UnreadyResource,
+  UserRequestBody,
   ValuesOptions,
 } from "./messages.ts";
 export { releaseConditionTypes } from "./messages.ts";

@@ -7,6 +7,8 @@ import type {
   AnswerChunk__Output,
   AnswerChunk as WireAnswerChunk,
 } from "./generated/flotilla/v1/AnswerChunk.ts";
+import type { PlanRequest__Output } from "./generated/flotilla/v1/PlanRequest.ts";
+import { referencedFromWire, referencedToWire } from "./map-referenced.ts";
 import type { AgentRequest, AnswerChunk, RequestBody } from "./messages.ts";
 import { atMost, key, long, present, text, WireError, wireLimits } from "./validation.ts";
 
@@ -27,6 +29,17 @@ export function agentRequestToWire({ id, deployment, body }: AgentRequest): Wire
       return { ...request, events: {} };
     case "values":
       return { ...request, values: { target: body.target, targetPaths: [...body.targetPaths] } };
+    case "plan": {
+      const { deploymentId, content = new Uint8Array(), key: planKey, withText, objects } = body;
+      const plan = {
+        deploymentId,
+        content: Buffer.from(content),
+        key: Buffer.from(planKey),
+        text: withText,
+        objects: objects.map(referencedToWire),
+      };
+      return { ...request, plan };
+    }
   }
 }
 
@@ -66,7 +79,27 @@ function bodyFromWire(wire: AgentRequest__Output): RequestBody {
       targetPaths: targetPaths.map((path) => long(path, "values.target_paths")),
     };
   }
+  if (wire.plan) return planFromWire(wire.plan);
   throw new WireError("the hub sent a request of an unknown kind");
+}
+
+function planFromWire({
+  deploymentId,
+  content,
+  key: planKey,
+  text: withText,
+  objects,
+}: PlanRequest__Output): RequestBody {
+  atMost(planKey.length, wireLimits.planKeyBytes, "plan.key");
+  atMost(objects.length, wireLimits.planObjects, "plan.objects");
+  return {
+    kind: "plan",
+    deploymentId: present(deploymentId, "plan.deployment_id"),
+    ...(content.length > 0 && { content }),
+    key: planKey,
+    withText,
+    objects: objects.map((object) => referencedFromWire(object, "plan.objects")),
+  };
 }
 
 export function chunkToWire({ id, data, end }: AnswerChunk): WireAnswerChunk {

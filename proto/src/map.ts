@@ -21,6 +21,7 @@ import type {
   HubMessage as WireHubMessage,
 } from "./generated/flotilla/v1/HubMessage.ts";
 import type { ReleaseRequest__Output } from "./generated/flotilla/v1/ReleaseRequest.ts";
+import { objectRefFromWire, referencedFromWire, referencedToWire } from "./map-referenced.ts";
 import {
   agentRequestFromWire,
   agentRequestToWire,
@@ -34,7 +35,6 @@ import type {
   EnrollResponse,
   HubMessage,
   IssuedCertificate,
-  ObjectRef,
   ReleaseRequest,
 } from "./messages.ts";
 import { atMost, key, present, shown, text, WireError, whole, wireLimits } from "./validation.ts";
@@ -155,10 +155,8 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
       return { stateAck: { name: message.name, sequence: message.sequence } };
     case "clusterInfo":
       return { clusterInfo: { digest: message.digest, content: message.content } };
-    case "referencedObject": {
-      const { packed, ...ref } = message.object;
-      return { referencedObject: { ...ref, ...packed } };
-    }
+    case "referencedObject":
+      return { referencedObject: referencedToWire(message.object) };
     case "referencedObjectWithdrawal":
       return { referencedObjectWithdrawal: { ...message.object } };
     case "authorities":
@@ -235,20 +233,13 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
     return { kind: "clusterInfo", digest: present(digest, "cluster_info.digest"), content };
   }
   if (wire.referencedObject) {
-    const { referencedObject } = wire;
-    const digest = text(referencedObject.digest, "referenced_object.digest");
-    return {
-      kind: "referencedObject",
-      object: {
-        ...objectRef(referencedObject, "referenced_object"),
-        ...(digest !== "" && { packed: { digest, content: referencedObject.content } }),
-      },
-    };
+    const object = referencedFromWire(wire.referencedObject, "referenced_object");
+    return { kind: "referencedObject", object };
   }
   if (wire.referencedObjectWithdrawal) {
     return {
       kind: "referencedObjectWithdrawal",
-      object: objectRef(wire.referencedObjectWithdrawal, "referenced_object_withdrawal"),
+      object: objectRefFromWire(wire.referencedObjectWithdrawal, "referenced_object_withdrawal"),
     };
   }
   if (wire.authorities) {
@@ -310,14 +301,4 @@ export function certificateFromWire(wire: Certificate__Output | null): IssuedCer
     throw new WireError("the hub's response has no certificate");
   }
   return { chainPem: wire.chainPem, authoritiesPem: wire.authoritiesPem };
-}
-
-function objectRef(
-  wire: { readonly kind: string; readonly name: string },
-  where: string,
-): ObjectRef {
-  const { kind } = wire;
-  if (kind !== "Secret" && kind !== "ConfigMap")
-    throw new WireError(`${where}.kind is ${shown(kind)}, must be Secret or ConfigMap`);
-  return { kind, name: present(wire.name, `${where}.name`) };
 }

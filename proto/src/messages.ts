@@ -118,8 +118,11 @@ export interface AgentRequest {
   readonly body: RequestBody;
 }
 
+/** What an agent is asked for. */
+export type RequestBody = UserRequestBody | ({ readonly kind: "plan" } & PlanOptions);
+
 /** What a user wants to read of a release. */
-export type RequestBody =
+export type UserRequestBody =
   | ({ readonly kind: "log" } & LogOptions)
   /** The objects as they are against those of the manifest. */
   | { readonly kind: "diff" }
@@ -130,6 +133,20 @@ export type RequestBody =
   /** The events on these objects. */
   | { readonly kind: "events" }
   | ({ readonly kind: "values" } & ValuesOptions);
+
+/** What Helm would change in the cluster if this content were assigned: only for agents with the capability `Plan`. */
+export interface PlanOptions {
+  /** The digest of the content to plan: of the assigned one, or of another. */
+  readonly deploymentId: string;
+  /** gzip of canonical JSON; absent: the agent has this content. */
+  readonly content?: Uint8Array;
+  /** Random: the key of the digests of masked values. All requests of one plan have the same. */
+  readonly key: Uint8Array;
+  /** The text of the changes follows the line of the result. */
+  readonly withText: boolean;
+  /** What this content refers to and the assigned one does not. */
+  readonly objects: readonly ReferencedObject[];
+}
 
 /** The agent gets the values of the Bundle and of a target as one; this separates them again. */
 export interface ValuesOptions {

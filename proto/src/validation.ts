@@ -28,6 +28,8 @@ export const wireLimits = {
   driftFields: 4,
   driftHistory: 5,
   targetPaths: 2_000,
+  planKeyBytes: 64,
+  planObjects: 256,
   labels: 200,
   authoritiesChars: 65_536,
   chunkBytes: 32 * 1024,

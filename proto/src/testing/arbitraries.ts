@@ -195,6 +195,23 @@ const requestBody: fc.Arbitrary<RequestBody> = fc.oneof(
   fc.record({ kind: fc.constant("resources" as const) }),
   fc.record({ kind: fc.constant("events" as const) }),
   fc.record({ kind: fc.constant("values" as const), target: text, targetPaths: fc.array(text) }),
+  fc.record(
+    {
+      kind: fc.constant("plan" as const),
+      deploymentId: named,
+      content: bytes,
+      key: fc.uint8Array({ maxLength: 64 }).map((each) => Buffer.from(each)),
+      withText: fc.boolean(),
+      objects: fc.array(
+        fc.record(
+          { ...objectRef, packed: fc.record({ digest: named, content: bytes }) },
+          { requiredKeys: ["kind", "name"] },
+        ),
+        { maxLength: 3 },
+      ),
+    },
+    { requiredKeys: ["kind", "deploymentId", "key", "withText", "objects"] },
+  ),
 );
 
 /** Any message of a hub. */

@@ -94,6 +94,8 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
         return await writeResources(deps, release, sink);
       case "events":
         return await writeEvents(deps, release, sink);
+      case "plan":
+        throw failed("this agent answers no plans");
       default:
         return unreachable(body);
     }

@@ -1,6 +1,6 @@
 /** The address of a request: `/requests/v1/namespaces/NS/{helmops,bundles,...}/NAME/KIND?cluster=...`. Pure. */
 
-import type { LogOptions, RequestBody } from "@flotilla/proto";
+import type { LogOptions, UserRequestBody } from "@flotilla/proto";
 import { type AppKind, appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import { AppError } from "@flotilla/shared/errors";
 import { parseGoDuration } from "@flotilla/shared/time";
@@ -14,7 +14,7 @@ export interface UserRequest {
   readonly name: string;
   /** `NAME`, in the workspace, or `NAMESPACE/NAME`; absent: the only one. */
   readonly cluster?: string;
-  readonly body: RequestBody;
+  readonly body: UserRequestBody;
 }
 
 const name = "[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?";
@@ -34,14 +34,14 @@ export const requestKinds = [
   "resources",
   "events",
   "values",
-] as const satisfies readonly RequestBody["kind"][];
+] as const satisfies readonly UserRequestBody["kind"][];
 
 const logParameters = ["pod", "container", "tail", "since", "previous", "tests"];
 const defaultTailLines = 100;
 const maxTailLines = 100_000;
 
 /** What is requested, of any release. `what`: such as `log`. Throws REQUEST_INVALID. */
-export function parseBody(what: string, query: URLSearchParams): RequestBody {
+export function parseBody(what: string, query: URLSearchParams): UserRequestBody {
   const kind = requestKinds.find((each) => each === what);
   if (kind === undefined) throw invalid(`a request is for ${requestKinds.join(", ")}, not ${what}`);
   const known = ["cluster", ...(kind === "log" ? logParameters : [])];

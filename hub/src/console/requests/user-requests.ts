@@ -5,7 +5,7 @@
 
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import type { AnswerEnd, RequestBody } from "@flotilla/proto";
+import type { AnswerEnd, UserRequestBody } from "@flotilla/proto";
 import type { ClusterGroup } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
@@ -139,8 +139,8 @@ export function createUserRequests(deps: UserRequestsDeps): UserRequests {
 function bodyFor(
   { groups }: Pick<UserRequestsDeps, "groups">,
   { bundle, cluster }: FoundDeployment,
-  body: RequestBody,
-): RequestBody {
+  body: UserRequestBody,
+): UserRequestBody {
   if (body.kind !== "values") return body;
   const own = groups.byIndex(byNamespace, cluster.metadata.namespace ?? "");
   return { kind: "values", ...valuesOptions(bundle, cluster, own) };

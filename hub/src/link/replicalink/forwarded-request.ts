@@ -1,5 +1,5 @@
 /** A request of a user to an agent, as the replica that has authenticated and authorized the user forwards it to another. Pure. */
-import type { RequestBody } from "@flotilla/proto";
+import type { UserRequestBody } from "@flotilla/proto";
 import * as z from "zod";
 
 const logSchema = z.strictObject({
@@ -21,7 +21,7 @@ const bodySchema = z.discriminatedUnion("kind", [
     target: z.string(),
     targetPaths: z.array(z.string()).readonly(),
   }),
-]) satisfies z.ZodType<RequestBody>;
+]) satisfies z.ZodType<UserRequestBody>;
 
 export const forwardedRequestSchema = z.strictObject({
   /** For the limit of requests in progress, and the log. */

@@ -7,6 +7,8 @@ export const agentCapabilities = [
   "RequestResults",
   /** It changes drift back once, as part of such a request. */
   "CorrectDrift",
+  /** It answers what Helm would change in its cluster. */
+  "Plan",
 ] as const;
 
 export type AgentCapability = (typeof agentCapabilities)[number];

@@ -6,6 +6,7 @@ import type { HistoryRequest as _flotilla_v1_HistoryRequest, HistoryRequest__Out
 import type { ResourcesRequest as _flotilla_v1_ResourcesRequest, ResourcesRequest__Output as _flotilla_v1_ResourcesRequest__Output } from '../../flotilla/v1/ResourcesRequest.ts';
 import type { EventsRequest as _flotilla_v1_EventsRequest, EventsRequest__Output as _flotilla_v1_EventsRequest__Output } from '../../flotilla/v1/EventsRequest.ts';
 import type { ValuesRequest as _flotilla_v1_ValuesRequest, ValuesRequest__Output as _flotilla_v1_ValuesRequest__Output } from '../../flotilla/v1/ValuesRequest.ts';
+import type { PlanRequest as _flotilla_v1_PlanRequest, PlanRequest__Output as _flotilla_v1_PlanRequest__Output } from '../../flotilla/v1/PlanRequest.ts';
 
 export interface AgentRequest {
   'id'?: (string);
@@ -17,7 +18,8 @@ export interface AgentRequest {
   'resources'?: (_flotilla_v1_ResourcesRequest | null);
   'events'?: (_flotilla_v1_EventsRequest | null);
   'values'?: (_flotilla_v1_ValuesRequest | null);
-  'body'?: "log"|"diff"|"history"|"resources"|"events"|"values";
+  'plan'?: (_flotilla_v1_PlanRequest | null);
+  'body'?: "log"|"diff"|"history"|"resources"|"events"|"values"|"plan";
 }
 
 export interface AgentRequest__Output {
@@ -30,5 +32,6 @@ export interface AgentRequest__Output {
   'resources'?: (_flotilla_v1_ResourcesRequest__Output | null);
   'events'?: (_flotilla_v1_EventsRequest__Output | null);
   'values'?: (_flotilla_v1_ValuesRequest__Output | null);
-  'body'?: "log"|"diff"|"history"|"resources"|"events"|"values";
+  'plan'?: (_flotilla_v1_PlanRequest__Output | null);
+  'body'?: "log"|"diff"|"history"|"resources"|"events"|"values"|"plan";
 }
