@@ -98,7 +98,10 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
       ...(clusterInfoDigest !== "" && { clusterInfoDigest }),
       referencedObjects: hello.referencedObjects.map((observed) => {
         const digest = text(observed.digest, "referenced_objects.digest");
-        return { ...objectRef(observed, "referenced_objects"), ...(digest !== "" && { digest }) };
+        return {
+          ...objectRefFromWire(observed, "referenced_objects"),
+          ...(digest !== "" && { digest }),
+        };
       }),
       ...(authoritiesDigest !== "" && { authoritiesDigest }),
       ...(capabilities.length > 0 && { capabilities }),

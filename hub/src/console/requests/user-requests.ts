@@ -96,7 +96,7 @@ export function createUserRequests(deps: UserRequestsDeps): UserRequests {
   async function answerFound(
     username: string,
     found: FoundDeployment,
-    body: NewRequest["body"],
+    body: UserRequestBody,
     response: ServerResponse,
     signal: AbortSignal,
   ): Promise<void> {

@@ -6,5 +6,4 @@ export {
   type PlanRemark,
   type PlanResult,
   parsePlanAnswer,
-  planRemarks,
 } from "./plan-result.ts";

@@ -32,7 +32,7 @@ describe("the answer to a plan", () => {
     const read = answer(fails, "\u202ec\tok\n");
 
     assert.equal(read?.result.message, "a\ufffd[2Jb");
-    assert.equal(read?.text, "\ufffdc\tok\n");
+    assert.equal(read.text, "\ufffdc\tok\n");
   });
 
   test("may have remarks and fields of a newer agent", () => {

@@ -21,18 +21,15 @@ export const maxPlanTextBytes = 64 * 1024;
  * - `CrdsApplied`: definitions of the chart's folder `crds` are created or replaced.
  * - `TextCut`: the text of the changes is longer than its limit.
  */
-export const planRemarks = [
-  "LookupNotEvaluated",
-  "NotComparedByServer",
-  "NotValidated",
-  "NamespaceMissing",
-  "Generated",
-  "Hooks",
-  "CrdsApplied",
-  "TextCut",
-] as const;
-
-export type PlanRemark = (typeof planRemarks)[number];
+export type PlanRemark =
+  | "LookupNotEvaluated"
+  | "NotComparedByServer"
+  | "NotValidated"
+  | "NamespaceMissing"
+  | "Generated"
+  | "Hooks"
+  | "CrdsApplied"
+  | "TextCut";
 
 /** Objects, by what happens to them. */
 export interface PlanCounts {
@@ -61,15 +58,15 @@ export interface PlanResult {
   readonly applied: string;
   /** The newest revision of Helm; 0: there is none. */
   readonly revision: number;
-  /** See `planRemarks`. */
+  /** See `PlanRemark`; a newer agent may send others. */
   readonly remarks: readonly string[];
   /** The number of hooks that the upgrade or installation runs. */
   readonly hooks: number;
   /** The number of objects that would fail. */
   readonly failures: number;
-  /** Of `fails`: an error code (docs/errors.md). */
+  /** Only with `fails`: an error code (docs/errors.md). */
   readonly code?: string | undefined;
-  /** Of `fails`, for people. */
+  /** Only with `fails`, for people. */
   readonly message?: string | undefined;
 }
 
@@ -81,11 +78,17 @@ const resultSchema = z.object({
   digest,
   shape: digest,
   applied: z.union([z.literal(""), digest]),
-  revision: z.int().min(0).max(2 ** 31 - 1),
+  revision: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1),
   remarks: z.array(z.string().regex(/^[A-Za-z]{1,64}$/)).max(32),
   hooks: count,
   failures: count,
-  code: z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/).optional(),
+  code: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]{0,63}$/)
+    .optional(),
   message: z.string().max(maxPlanLineBytes).optional(),
 }) satisfies z.ZodType<PlanResult>;
 
