@@ -24,15 +24,22 @@ export { writePodKubeconfig } from "./cli/pod-kubeconfig.ts";
 export { createProcessRecords } from "./cli/process-records.ts";
 export { startOfProcess } from "./cli/process-start.ts";
 export {
+  applyConflictOf,
   hasFailedToReplace,
   type ImmutableRefusal,
   immutableRefusals,
+  lacksDryRun,
+  lacksKind,
   lacksMergeKey,
+  refusedStructure,
   refusedText,
+  rejectedFieldOf,
   structuralRefusal,
 } from "./cli/refusals.ts";
 export {
+  helmOwnerSelector,
   isLocked,
+  knownRecord,
   type ReleaseKey,
   type ReleaseRecord,
   readLabelledRecord,
@@ -55,10 +62,12 @@ export {
 export { createStoredReleases, type StoredReleases } from "./cli/stored-releases.ts";
 export {
   type ApplyChartCrds,
+  chartDefinitions,
   createApplyChartCrds,
   type WithDefinitions,
 } from "./crds/chart-crds.ts";
 export { type CrdPolicy, type CrdRetention, createCrdRetention } from "./crds/crd-retention.ts";
+export { desiredCrd } from "./crds/desired-crd.ts";
 export { checkNamespace } from "./namespace/allowed-namespace.ts";
 export { deleteCreatedNamespace } from "./namespace/delete-namespace.ts";
 export {
@@ -72,7 +81,8 @@ export {
   type WithPostRenderers,
 } from "./postrender/post-renderers.ts";
 export { chartCrdSchema } from "./record/chart-crds.ts";
-export { type HookObject, hookReply } from "./record/hooks.ts";
+export { keepPolicy, policyAnnotation } from "./record/crd-documents.ts";
+export { type HelmHook, type HookObject, hookReply } from "./record/hooks.ts";
 export type { KindChange } from "./record/kind-changes.ts";
 export type { OwnedObject } from "./record/manifest.ts";
 export { type ReadRecords, readHooks } from "./record/read-records.ts";

@@ -1,8 +1,21 @@
+export { changedPointers } from "./drift/compare-objects.ts";
 export { deleteObject } from "./drift/delete-object.ts";
 export { changedFields, type DriftText, describeDrift } from "./drift/describe-drift.ts";
 export { desiredObject } from "./drift/desired-object.ts";
+export type { DriftObject } from "./drift/drift.ts";
 export { DriftTracker } from "./drift/drift-tracker.ts";
 export type { DriftInput } from "./drift/followed-release.ts";
+export {
+  isFields,
+  isWithin,
+  pointerOf,
+  replacedAt,
+  segmentsOf,
+  valueAt,
+} from "./drift/json-pointer.ts";
+export { mergePatchOf } from "./drift/merge-patch.ts";
+export { dryRunApply } from "./drift/object-access.ts";
+export { objectDiff } from "./drift/object-diff.ts";
 export { checkCreation, isKept, propagationOf } from "./drift/recreation.ts";
 export { builtInKind } from "./readiness/built-in-kinds.ts";
 export { createDiscovery } from "./readiness/discovery.ts";

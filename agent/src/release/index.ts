@@ -1,5 +1,10 @@
+export { mayChangeMethod, planApply } from "./action/apply-notes.ts";
 export { takeOver } from "./action/claims.ts";
 export type { InSync } from "./action/deploy-pass.ts";
+export { releaseConflict, releaseExists } from "./action/occupied.ts";
+export { helmKey, mustReinstall } from "./action/prepare-upgrade.ts";
+export { isFirst } from "./action/revision.ts";
 export { createDeployer, type Deployer } from "./engine/deployer.ts";
 export { createEngine, type EngineDeps } from "./engine/engine.ts";
 export { applyRemarks } from "./state/apply-remarks.ts";
+export { type Desired, determineState } from "./state/release-state.ts";

@@ -53,6 +53,7 @@ export { chartAccess } from "./referenced/chart-access.ts";
 export { type ClusterInfoStore, createClusterInfoStore } from "./referenced/cluster-info.ts";
 export {
   createReferencedObjects,
+  type KnownObject,
   type ReferencedObjects,
 } from "./referenced/referenced-objects.ts";
 export {

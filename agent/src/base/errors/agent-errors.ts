@@ -155,6 +155,10 @@ export const agentErrors = defineErrors({
     retryable: false,
     help: "A `readyExpr` of `dependsOn` is not a valid CEL expression; the message has the place. The hub rejects such a HelmOp, so hub and agent have different versions, or the Bundle was written by something else. Correct the expression, or upgrade the agent.",
   },
+  UPGRADE_REJECTED: {
+    retryable: true,
+    help: "A plan has found that the upgrade would fail: the API server does not accept some of its objects, or the account of the deployment may not change them. The message names the first ones with the field or the right, and the text of the plan all of them. Nothing was changed. Correct the chart or its values, grant the right, or set `force`, with which objects that cannot be changed are deleted and created again.",
+  },
   REQUEST_FAILED: {
     retryable: true,
     help: "The agent could not answer a request of `flotilla logs`, `flotilla diff` or `flotilla history`; the message says why. Nothing was changed.",

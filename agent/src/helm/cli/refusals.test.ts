@@ -3,6 +3,7 @@ import { describe, test } from "vitest";
 import {
   hasFailedToReplace,
   immutableRefusals,
+  lacksKind,
   lacksMergeKey,
   refusedText,
   structuralRefusal,
@@ -286,4 +287,12 @@ describe("a change is not refused as one that cannot be made", () => {
   test.each(cases)("%s", (_, stderr) => {
     assert.equal(immutableRefusals(stderr), undefined);
   });
+});
+
+test("Helm says which kind the cluster does not have", () => {
+  const unknown =
+    'Error: unable to build kubernetes objects from release manifest: resource mapping not found for name: "a" namespace: "" from "": no matches for kind "Widget" in version "example.com/v1"';
+
+  assert.equal(lacksKind(`level=WARN msg=x\n${unknown}\nensure CRDs are installed first\n`), true);
+  assert.equal(lacksKind("Error: execution error at (a.yaml:1:1): set the region\n"), false);
 });

@@ -67,6 +67,62 @@ export function lacksMergeKey(stderr: string): boolean {
   );
 }
 
+/** Why a server-side apply is in conflict with other field managers. */
+export interface ApplyConflict {
+  readonly managers: readonly string[];
+  /** Such as `spec.replicas`. */
+  readonly fields: readonly string[];
+  /** All of them are controllers, for whose fields charts have placeholders. */
+  readonly isWithControllers: boolean;
+}
+
+/** From the message of the API server; undefined: it is about something else. */
+export function applyConflictOf(answer: string): ApplyConflict | undefined {
+  const [head] = conflictHead.exec(answer) ?? [];
+  if (head === undefined) return undefined;
+  const managers = new Set<string>();
+  const fields: string[] = [];
+  let rest = answer.slice(head.length).trim();
+  while (rest !== "") {
+    const [text, manager, single, list = ""] = conflict.exec(rest) ?? [];
+    if (text === undefined || manager === undefined) break;
+    managers.add(manager);
+    const listed = list.split("\n- ").filter((each) => each !== "");
+    fields.push(...(single === undefined ? listed : [single]).map((each) => each.slice(1)));
+    rest = rest.slice(text.length).trim();
+  }
+  const isWithControllers = rest === "" && [...managers].every((each) => controllers.has(each));
+  return { managers: [...managers], fields, isWithControllers };
+}
+
+/** What the API server says of an object that it rejects as invalid, without the values in it: they may be secret. */
+export interface RejectedField {
+  /** The first one; empty: it names none. */
+  readonly field: string;
+  /** Such as `field is immutable`: a change of it is never accepted. Absent: another rule. */
+  readonly immutable?: string;
+}
+
+/** From the message of the API server. */
+export function rejectedFieldOf(answer: string): RejectedField {
+  const at = answer.indexOf('" is invalid: ');
+  const rule = at < 0 ? answer : answer.slice(at + '" is invalid: '.length);
+  const sentence = withoutValue(rule);
+  const found = unchangeable.flatMap((pattern) => pattern.exec(sentence)?.[0] ?? []);
+  const [immutable] = found;
+  return { field: cause.exec(rule)?.[1] ?? "", ...(immutable !== undefined && { immutable }) };
+}
+
+/** Whether an admission webhook would have to be called that has side effects, by the message of the API server. */
+export function lacksDryRun(answer: string): boolean {
+  return /admission webhook "[^"]*" does not support dry run/.test(answer);
+}
+
+/** Whether Helm does not know a kind: it is not installed, or not yet. */
+export function lacksKind(stderr: string): boolean {
+  return /no matches for kind "/.test(errorOf(stderr));
+}
+
 /** `Job ns/once`, for messages. */
 export function refusedText({ kind, namespace, name }: RefusedObject): string {
   const place = namespace === undefined ? "" : `${namespace}/`;
@@ -137,21 +193,22 @@ const conflict =
 
 /** The first field, if controllers alone have all that are in conflict. */
 function controllerField(why: string): string | undefined {
-  const [head] = conflictHead.exec(why) ?? [];
-  if (head === undefined) return undefined;
-  let rest = why.slice(head.length).trim();
-  let first: string | undefined;
-  while (rest.trim() !== "") {
-    const [text, manager = "", single, list = ""] = conflict.exec(rest) ?? [];
-    if (text === undefined || !controllers.has(manager)) return undefined;
-    first ??= single ?? list.slice("\n- ".length).split("\n", 1)[0];
-    rest = rest.slice(text.length);
-  }
-  return first?.slice(1);
+  const found = applyConflictOf(why);
+  return found?.isWithControllers === true ? found.fields[0] : undefined;
 }
 
 function structural(failure: string): StructuralRefusal | undefined {
-  const { object, why } = objectOf(failure);
+  return refusedStructure(objectOf(failure), applied.test(failure));
+}
+
+/**
+ * Why a server-side apply of one object was refused for its structure, from the message of the API server. `isApply`: false: a patch
+ * was. Undefined: for something else.
+ */
+export function refusedStructure(
+  { object, why }: { readonly object: RefusedObject; readonly why: string },
+  isApply = true,
+): StructuralRefusal | undefined {
   const field = controllerField(why);
   if (field !== undefined) return { object, field, reason: "ControllerField" };
   if (object.name === "" && why.trim() === "resource name may not be empty")
@@ -160,8 +217,7 @@ function structural(failure: string): StructuralRefusal | undefined {
     return { object, field: "metadata.managedFields", reason: "ServerField" };
   if (uidOfNone.test(why.trim())) return { object, field: "metadata.uid", reason: "ServerField" };
   const [, strategy] = forbiddenBeside.exec(why.trim()) ?? [];
-  if (strategy !== undefined && applied.test(failure))
-    return { object, field: strategy, reason: "Defaulted" };
+  if (strategy !== undefined && isApply) return { object, field: strategy, reason: "Defaulted" };
   const [head] = typed.exec(why) ?? [];
   if (head === undefined) return undefined;
   const causes = why.slice(head.length).trim().split("\n");

@@ -10,6 +10,7 @@ import {
   killGroup,
   type ProcessLimits,
   type ProcessWatch,
+  renice,
   type WatchedProcess,
 } from "@flotilla/shared/process";
 import { cutText } from "@flotilla/shared/text";
@@ -26,6 +27,8 @@ export interface HelmRun {
   readonly environment?: Readonly<Record<string, string>>;
   /** Helm starts other processes, to which its limits apply as well. */
   readonly startsProcesses?: boolean;
+  /** It gets the processor time that other runs leave: nothing is installed by it. */
+  readonly isBackground?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -90,11 +93,13 @@ const stdoutLimit = stdoutLimitMiB * 1024 * 1024;
 const stderrLimit = 64 * 1024;
 
 const defaultGraceMs = 10_000;
+/** As a run that has used much processor time gets it. */
+const backgroundNice = 15;
 
 /** Throws HELM_UNAVAILABLE if Helm cannot be started, or gets no input; a failure of Helm is a result. */
 export function createRunHelm(program: HelmProgram): RunHelm {
   const { graceMs = defaultGraceMs, limited, records, assertAllowed, forbidden } = program;
-  return ({ args, stdin, environment, startsProcesses, signal }) =>
+  return ({ args, stdin, environment, startsProcesses, isBackground, signal }) =>
     new Promise((resolve, reject) => {
       assertAllowed?.();
       const input = stdin === undefined ? undefined : inputOf(program, stdin);
@@ -120,6 +125,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       };
       child.once("spawn", () => {
         if (child.pid !== undefined) {
+          if (isBackground === true) renice(child.pid, backgroundNice);
           watched = limited?.watch.start(
             child.pid,
             startsProcesses === true ? limitsWithChildren(limited.limits) : limited.limits,

@@ -54,7 +54,7 @@ const pollMs = 200;
 export function createApplyChartCrds(deps: ChartCrdsDeps): ApplyChartCrds {
   return async function applyChartCrds(inputs) {
     const { release, client, replace, owner, signal } = inputs;
-    const crds = await definitionsOf(deps, inputs);
+    const crds = await chartDefinitions(deps, inputs);
     for (const crd of crds) {
       const { name } = crd.metadata;
       try {
@@ -76,10 +76,18 @@ export function createApplyChartCrds(deps: ChartCrdsDeps): ApplyChartCrds {
   };
 }
 
-/** Helm leaves out those of disabled subcharts. It has no template to render, and asks no cluster. */
-async function definitionsOf(
-  { runHelm, withDefinitions, records }: ChartCrdsDeps,
-  { release, chart, values, signal }: ChartCrdsInputs,
+/**
+ * The definitions in the folders `crds` of a chart. Helm leaves out those of disabled subcharts. It has no template to render, and asks
+ * no cluster. Throws CRDS_NOT_APPLIED.
+ */
+export async function chartDefinitions(
+  { runHelm, withDefinitions, records }: Omit<ChartCrdsDeps, "clock">,
+  {
+    release,
+    chart,
+    values,
+    signal,
+  }: Pick<ChartCrdsInputs, "release" | "chart" | "values" | "signal">,
 ): Promise<readonly CustomResourceDefinition[]> {
   const result = await withDefinitions(chart, (path) =>
     runHelm({

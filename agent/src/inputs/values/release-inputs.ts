@@ -23,7 +23,7 @@ import type { ReleaseRecord } from "../../helm/index.ts";
 import { type ReferencedDeps, type ReferenceUse, requireObject } from "../../state/index.ts";
 import type { DownstreamResource } from "../downstream/downstream-object.ts";
 import { type HubValues, readHubValues } from "./hub-values.ts";
-import { redact, secretTexts } from "./redact-secrets.ts";
+import { redact, type SecretTexts, secretTexts } from "./redact-secrets.ts";
 import { hasTemplates, type RenderValues } from "./render-values.ts";
 import type { ValueLayer } from "./value-origins.ts";
 import { parseValuesSource, type ReadYaml, type SourceObject } from "./values-source.ts";
@@ -60,12 +60,21 @@ export interface CollectOptions {
   readonly signal: AbortSignal;
 }
 
+export interface CollectOnceOptions extends Pick<CollectOptions, "client" | "signal"> {
+  readonly referenced: ReferencedDeps["referenced"];
+}
+
 export interface InputCollector {
   /**
    * Throws REFERENCED_OBJECT_PENDING, REFERENCED_OBJECT_NOT_FOUND, VALUES_SOURCE_MISSING, VALUES_SOURCE_INVALID and LIMIT_EXCEEDED.
    * From then on the objects of the cluster that were read are watched.
    */
   collect(content: DeploymentContent, options: CollectOptions): Promise<ReleaseInputs>;
+  /**
+   * The same once, and nothing is watched or kept: for what is not installed. `referenced`: in place of what is stored. Throws what
+   * `collect` throws.
+   */
+  collectOnce(content: DeploymentContent, options: CollectOnceOptions): Promise<ReleaseInputs>;
   /**
    * The layers of the values, lowest first, without those of the chart. Nothing is watched or kept: for a request of a user. Throws
    * what `collect` and its result throw.
@@ -119,58 +128,30 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
   return {
     async collect(content, options) {
       const { id, signal } = options;
-      const downstream = requireDownstream(content, deps);
-      const cluster = requireClusterInfo(content, deps);
       const watched = sourcesToWatch(content.valuesFrom ?? [], content, options.client);
+      // What is missing from the hub is said before the cluster is read.
+      requireDownstream(content, deps);
+      requireClusterInfo(content, deps);
       await watches.follow(id, watched);
-      const read = await readValues(deps, { content, downstream, ...options });
-      const { sources, hubValues } = read;
-      const origin =
-        cluster &&
-        releaseDigest(content, {
-          values: unrendered(content, cluster, { sources, hubValues }),
-          copies: downstream,
-        });
-      if (origin === undefined) rendered.delete(id);
-
-      async function render(): Promise<FinalInputs> {
-        const own =
-          cluster === undefined
-            ? content.values
-            : await deps.renderValues(content, cluster, { signal });
-        const values = sources.reduce<Values | undefined>(
-          (under, over) => mergeValues(under ?? {}, over),
-          hubValues.around(own),
-        );
-        const inputs = { values, copies: downstream };
-        return {
-          ...(values !== undefined && { values }),
-          digest: releaseDigest(content, inputs),
-          parts: releasePartsOf(content, inputs),
-        };
-      }
-
-      async function final(): Promise<FinalInputs> {
-        if (origin === undefined) return await render();
+      const found = await readInputs(deps, content, options);
+      if (found.origin === undefined) rendered.delete(id);
+      const { origin, render } = found;
+      return releaseInputs(found, async () => {
+        if (origin === undefined) return await render(signal);
         const last = rendered.get(id);
         if (last?.origin === origin) return last.final;
-        const fresh = { origin, final: await render() };
+        const fresh = { origin, final: await render(signal) };
         rendered.set(id, fresh);
         return fresh.final;
-      }
-
-      return {
-        downstream,
-        ...(origin !== undefined && { origin }),
-        async digest(installed) {
-          const hasSameOrigin = origin !== undefined && installed?.origin === origin;
-          return hasSameOrigin && installed.digest !== undefined
-            ? installed.digest
-            : (await final()).digest;
-        },
-        final,
-        redact: redacting(content, read),
-      };
+      });
+    },
+    async collectOnce(content, { client, signal, referenced }) {
+      const found = await readInputs({ ...deps, referenced }, content, { client, signal });
+      let final: Promise<FinalInputs> | undefined;
+      return releaseInputs(found, () => {
+        final ??= found.render(signal);
+        return final;
+      });
     },
     async layers(content, options) {
       const downstream = requireDownstream(content, deps);
@@ -188,6 +169,69 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
       listeners.push(listener);
     },
     end: () => watches.end(),
+  };
+}
+
+/** What the values of a release are made of, read. */
+interface FoundInputs extends Pick<ReleaseInputs, "downstream" | "redact"> {
+  readonly origin: string | undefined;
+  /** Throws VALUES_TEMPLATE_FAILED and VALUES_SOURCE_INVALID. */
+  render(signal: AbortSignal): Promise<FinalInputs>;
+}
+
+async function readInputs(
+  deps: InputCollectorDeps,
+  content: DeploymentContent,
+  { client, signal }: Pick<CollectOptions, "client" | "signal">,
+): Promise<FoundInputs> {
+  const downstream = requireDownstream(content, deps);
+  const cluster = requireClusterInfo(content, deps);
+  const read = await readValues(deps, { content, downstream, client, signal });
+  const { sources, hubValues } = read;
+  const origin =
+    cluster &&
+    releaseDigest(content, {
+      values: unrendered(content, cluster, { sources, hubValues }),
+      copies: downstream,
+    });
+  return {
+    downstream,
+    origin,
+    redact: redacting(content, read),
+    async render(until) {
+      const own =
+        cluster === undefined
+          ? content.values
+          : await deps.renderValues(content, cluster, { signal: until });
+      const values = sources.reduce<Values | undefined>(
+        (under, over) => mergeValues(under ?? {}, over),
+        hubValues.around(own),
+      );
+      const inputs = { values, copies: downstream };
+      return {
+        ...(values !== undefined && { values }),
+        digest: releaseDigest(content, inputs),
+        parts: releasePartsOf(content, inputs),
+      };
+    },
+  };
+}
+
+function releaseInputs(
+  { downstream, origin, redact: redactText }: FoundInputs,
+  final: () => Promise<FinalInputs>,
+): ReleaseInputs {
+  return {
+    downstream,
+    ...(origin !== undefined && { origin }),
+    async digest(installed) {
+      const hasSameOrigin = origin !== undefined && installed?.origin === origin;
+      return hasSameOrigin && installed.digest !== undefined
+        ? installed.digest
+        : (await final()).digest;
+    },
+    final,
+    redact: redactText,
   };
 }
 
@@ -220,7 +264,11 @@ function redacting(
 ): (text: string) => string {
   const isSecret = (_: Values, at: number): boolean => valuesFrom[at]?.kind === "Secret";
   const ofSecrets = [...sources.filter(isSecret), ...hubValues.secrets];
-  return (text) => redact(text, secretTexts(ofSecrets));
+  let texts: SecretTexts | undefined;
+  return (text) => {
+    texts ??= secretTexts(ofSecrets);
+    return redact(text, texts);
+  };
 }
 
 /** `own`: the rendered values of the deployment, with its `templateValues`, which replace values by their name. */

@@ -9,7 +9,7 @@ import {
 } from "@flotilla/shared/kube/objects";
 import { agentErrors } from "../../base/errors/index.ts";
 import type { ReadRecords } from "../../helm/index.ts";
-import { objectDiff } from "./object-diff.ts";
+import { objectDiff } from "../../observe/index.ts";
 import type { AnswerSink } from "./open-requests.ts";
 import {
   type FindResource,

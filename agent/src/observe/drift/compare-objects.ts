@@ -27,7 +27,7 @@ export function changedObject({
   reverted,
   ignored,
 }: Compared): ObjectDrift | undefined {
-  const pointers = changedPointers(live, reverted, ignored).slice(0, maxFields);
+  const pointers = changedPointers(live, reverted, { ignored, most: maxFields });
   if (pointers.length === 0) return undefined;
   const managers = fieldManagersOf(live);
   return {
@@ -41,14 +41,18 @@ export function changedObject({
   };
 }
 
-function changedPointers(
+/**
+ * The places where two forms of an object differ, as JSON pointers, without fields of the API server and of controllers. A list with
+ * another number of items differs as a whole. `most`: further ones are left out.
+ */
+export function changedPointers(
   live: KubeObject,
   reverted: KubeObject,
-  ignored: readonly string[],
+  { ignored, most }: { readonly ignored: readonly string[]; readonly most: number },
 ): readonly string[] {
   const found: string[] = [];
   function compare(one: unknown, other: unknown, segments: readonly (string | number)[]): void {
-    if (found.length >= maxFields || Object.is(one, other)) return;
+    if (found.length >= most || Object.is(one, other)) return;
     const pointer = pointerOf(segments);
     if (ignored.some((each) => isWithin(pointer, each))) return;
     if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)

@@ -89,6 +89,30 @@ async function observe(
   }
 }
 
+/**
+ * What the object would be if `applied` were applied to `live`; undefined: it would be created. `force`: fields of other managers are
+ * taken from them. Throws the API error.
+ */
+export async function dryRunApply(
+  rest: KubeRest,
+  {
+    resource,
+    applied,
+    live,
+    force,
+  }: {
+    readonly resource: Resource<KubeObject>;
+    readonly applied: KubeObject;
+    readonly live: KubeObject | undefined;
+    readonly force: boolean;
+  },
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  if (live === undefined || !force)
+    return await apply(rest, resource, applied, { dryRun: true, force, signal });
+  return (await dryRun(rest, resource, applied, live, signal)).reverted;
+}
+
 /** By a server-side apply, or by a patch where that takes no object of this form. */
 async function dryRun(
   rest: KubeRest,
@@ -170,9 +194,13 @@ async function apply(
   rest: KubeRest,
   resource: Resource<KubeObject>,
   body: KubeObject,
-  { dryRun, signal }: { readonly dryRun: boolean; readonly signal: AbortSignal },
+  {
+    dryRun,
+    force = true,
+    signal,
+  }: { readonly dryRun: boolean; readonly force?: boolean; readonly signal: AbortSignal },
 ): Promise<KubeObject> {
-  const patch = { type: "apply", body, force: true } as const;
+  const patch = { type: "apply", body, force } as const;
   const options = { dryRun, fieldManager: helmFieldManager, signal };
   return await rest.patch(resource, body.metadata, patch, options);
 }

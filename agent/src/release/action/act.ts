@@ -1,6 +1,5 @@
 /** Performs one action for a release: Helm is run by those of `helm-actions.ts`, readiness awaited by `await-readiness.ts`. */
-import { AppError, unreachable } from "@flotilla/shared/errors";
-import { agentErrors } from "../../base/errors/index.ts";
+import { unreachable } from "@flotilla/shared/errors";
 import { applyNamespaceMetadata, type ReleaseRecord } from "../../helm/index.ts";
 import type { Action } from "../state/action.ts";
 import { crdPolicy } from "./assigned-content.ts";
@@ -11,6 +10,7 @@ import { failedAttemptsAt, stopError } from "./failed-attempts.ts";
 import { rollBack, runTests, uninstall, upgrade } from "./helm-actions.ts";
 import { disownChanged, inSync, isUnchanged } from "./in-sync.ts";
 import { lockedError, lockTimeoutMs } from "./lock-times.ts";
+import { releaseConflict, releaseExists } from "./occupied.ts";
 import { attemptedOf, type DesiredRelease, type Tools } from "./tools.ts";
 
 /** Undefined: decide again. Throws why the desired state cannot be reached. */
@@ -36,15 +36,9 @@ export async function act(
     case "locked":
       throw lockedError(action.record, lockTimeoutMs(content));
     case "conflict":
-      throw new AppError(
-        agentErrors.RELEASE_CONFLICT,
-        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.owner.id}; give one of the two another releaseName or namespace`,
-      );
+      throw releaseConflict(content, action.owner);
     case "foreign":
-      throw new AppError(
-        agentErrors.RELEASE_EXISTS,
-        `release ${content.namespace}/${content.releaseName} exists already, in revision ${action.record.revision}, and this agent did not install it; nothing was changed. Set helm.takeOwnership to take it over, or another releaseName or namespace`,
-      );
+      throw releaseExists(content, action.record);
     case "claim":
       await claimSame(tools, release.assignment, content, action);
       return undefined;

@@ -319,7 +319,8 @@ function mustApplyCrds({ crds }: UpgradeOptions, latest: ReleaseRecord | undefin
   return crds === "CreateReplace" || (crds === "Create" && !isFirst(latest));
 }
 
-function mustReinstall(
+/** Whether the release is uninstalled first, because the chart has another name than the installed one. */
+export function mustReinstall(
   { actions }: DeploymentContent,
   installed: string | undefined,
   desired: string,
