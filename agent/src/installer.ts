@@ -44,7 +44,8 @@ import {
   type Outbox,
   ReadinessTracker,
 } from "./observe/index.ts";
-import { createDeployer, createEngine, takeOver } from "./release/index.ts";
+import { createPlanner, createPlanQueue, type PlanQueue } from "./plan/index.ts";
+import { createDeployer, createEngine, type Deployer, takeOver } from "./release/index.ts";
 import {
   createAssignmentStorage,
   createAssignments,
@@ -100,6 +101,15 @@ function chartLimits({ chartCacheBytes: maxBytes, maxChartBytes }: InstallerDeps
   return {
     ...(maxBytes !== undefined && { maxBytes }),
     ...(maxChartBytes !== undefined && { maxChartBytes }),
+  };
+}
+
+/** Plans wait for what it does. */
+function countedDeployer(deployer: Deployer, queue: Pick<PlanQueue, "deploying">): Deployer {
+  return {
+    ...deployer,
+    deploy: (assignment, pass) => queue.deploying(() => deployer.deploy(assignment, pass)),
+    withdraw: (assignment, signal) => queue.deploying(() => deployer.withdraw(assignment, signal)),
   };
 }
 
@@ -183,14 +193,10 @@ export function createInstaller(deps: InstallerDeps): Installer {
     inputs,
     sources: createFetchedSources(),
   };
-  const deployer = createDeployer({
-    ...shared,
-    drift,
+  const rendering = {
     records,
-    releases,
     charts,
     checkTemplates: createTemplateGuard(createReadCalls(readers)),
-    prepareCheck: readers.prepare,
     withDefinitions: createWithDefinitions(readers, join(dataDir, "definitions")),
     withPostRenderers: createPostRenderers({
       kustomize: deps.kustomize,
@@ -198,7 +204,12 @@ export function createInstaller(deps: InstallerDeps): Installer {
       dir: join(dataDir, "post-renderers"),
     }),
     limitRecords,
-  });
+  };
+  const queue = createPlanQueue({ clock });
+  const deployer = countedDeployer(
+    createDeployer({ ...shared, ...rendering, drift, releases, prepareCheck: readers.prepare }),
+    queue,
+  );
   const engine = createEngine({
     ...shared,
     processes: deps.limited.watch,
@@ -227,21 +238,30 @@ export function createInstaller(deps: InstallerDeps): Installer {
   }
 
   const discovery = createDiscovery(rest, clock);
+  const reading = {
+    assigned,
+    inventory,
+    attempts,
+    clients,
+    records,
+    inputs,
+    findResource: async (apiVersion: string, kind: string, signal: AbortSignal) => {
+      const found = await discovery.find(apiVersion, kind, signal);
+      return found.kind === "found" ? found.resource : found.why;
+    },
+  };
+  const plan = createPlanner({
+    ...reading,
+    ...rendering,
+    referenced,
+    clusterInfo,
+    queue,
+    runHelm,
+    clock,
+  });
   return {
     intake: engine.intake,
-    answer: createAnswers({
-      assigned,
-      inventory,
-      attempts,
-      clients,
-      releases,
-      records,
-      inputs,
-      findResource: async (apiVersion, kind, signal) => {
-        const found = await discovery.find(apiVersion, kind, signal);
-        return found.kind === "found" ? found.resource : found.why;
-      },
-    }),
+    answer: createAnswers({ ...reading, releases, plan }),
     async load() {
       watches = Promise.all(
         [releases, readiness, drift, clients, downstream].map((cache) => cache.run(closing.signal)),

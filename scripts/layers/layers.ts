@@ -70,6 +70,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["observe"],
     ["inputs"],
     ["release"],
+    ["plan"],
     ["link"],
     ["process"],
     ["installer.ts"],

@@ -18,11 +18,12 @@ import { writeEvents } from "./events.ts";
 import { writeHistory } from "./history.ts";
 import { writeLogs } from "./logs.ts";
 import type { AnswerRequest } from "./open-requests.ts";
+import { type PlanDeps, writePlan } from "./plan.ts";
 import type { FindResource, RequestedRelease } from "./requested-release.ts";
 import { writeResources } from "./resources.ts";
 import { writeValues } from "./values.ts";
 
-export interface AnswersDeps {
+export interface AnswersDeps extends PlanDeps {
   readonly assigned: Pick<ReleaseAssignments, "of">;
   readonly inventory: Pick<Inventory, "releasesOf" | "revisionOf" | "knows">;
   readonly attempts: Pick<Attempts, "attemptOf">;
@@ -73,6 +74,8 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
   }
 
   return async function answer({ deployment, body }, sink) {
+    // Of a deployment that is not assigned yet as well.
+    if (body.kind === "plan") return await writePlan(deps, deployment, body, sink);
     const { content, client, release } = await find(deployment);
     if (body.kind === "values") {
       if (content === undefined)
@@ -94,8 +97,6 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
         return await writeResources(deps, release, sink);
       case "events":
         return await writeEvents(deps, release, sink);
-      case "plan":
-        throw failed("this agent answers no plans");
       default:
         return unreachable(body);
     }

@@ -52,6 +52,8 @@ export interface OpenRequestsDeps {
 export const maxRequests = 4;
 /** For a whole answer. */
 export const requestTimeoutMs = 30_000;
+/** For that to a plan, for which Helm renders the chart, and which waits for deployments. */
+export const planTimeoutMs = 60_000;
 
 const truncated = `\n[the answer is longer than ${wireLimits.answerBytes / 1024 / 1024} MiB; the rest is left out]\n`;
 
@@ -85,7 +87,8 @@ export function createOpenRequests({
     // Not that of a request that nobody waits for any more.
     ended.signal.addEventListener("abort", () => finishing.abort(), { once: true });
     const late = new AbortController();
-    const timer = clock.setTimeout(() => late.abort(tooLate()), requestTimeoutMs);
+    const timeoutMs = body.kind === "plan" ? planTimeoutMs : requestTimeoutMs;
+    const timer = clock.setTimeout(() => late.abort(tooLate(timeoutMs)), timeoutMs);
     const signal = AbortSignal.any([ended.signal, late.signal]);
     let end: AnswerEnd = {};
     try {
@@ -150,8 +153,8 @@ function failureOf(thrown: unknown): { readonly code: string; readonly message: 
   return { code, message: cutText(message, wireLimits.messageChars) };
 }
 
-function tooLate(): AppError {
-  const message = `the agent has no complete answer after ${requestTimeoutMs / 1_000} s`;
+function tooLate(timeoutMs: number): AppError {
+  const message = `the agent has no complete answer after ${timeoutMs / 1_000} s`;
   return new AppError(agentErrors.REQUEST_FAILED, message);
 }
 

@@ -141,6 +141,7 @@ export function setUpAttempt(
     },
     releases: { history: () => records as ReleaseRecord[] },
     records: readRecordsHere,
+    plan: () => Promise.reject(new Error("not expected")),
     inputs: { layers: () => Promise.reject(new Error("not expected")) },
     findResource: (_, kind) => Promise.resolve(resources[kind] ?? "the cluster does not have it"),
   });
