@@ -18,6 +18,7 @@ import { manyInstalls, oneInstall } from "./installing.ts";
 import { type BenchFleet, startBenchFleet } from "./measure/bench-fleet.ts";
 import { endOfHub } from "./measure/end-of-hub.ts";
 import { type Figure, formatFigures, isMet } from "./measure/figures.ts";
+import { planOfOneAgent } from "./plan.ts";
 import { pollingTogether } from "./polling-together.ts";
 import { manyOnOneSource } from "./release-sources.ts";
 import { resolving } from "./resolving.ts";
@@ -59,8 +60,10 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
 ];
 /** With a fleet of its own. */
 const agentsPart = "agents";
+/** Without a hub. */
+const planPart = "plan";
 
-const names = [...parts.map(([name]) => name), agentsPart];
+const names = [...parts.map(([name]) => name), planPart, agentsPart];
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   console.error(`there is no part ${unknown.join(", ")}; there are ${names.join(", ")}`);
@@ -84,6 +87,7 @@ if (parts.some(([name]) => isChosen(name))) {
     await bench.close();
   }
 }
+if (isChosen(planPart)) keep(await planOfOneAgent());
 if (isChosen(agentsPart))
   await connectedAgents({
     agents: Number(values.agents),

@@ -31,6 +31,7 @@ export async function startRestartableAgent(spec: InstallerSpec): Promise<Restar
     get intake() {
       return current.intake;
     },
+    answer: (...args) => current.answer(...args),
     get reports() {
       return current.reports;
     },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { limitsWithChildren, processLimits } from "@flotilla/agent/base";
 import { createRunHelm, helmEnvironment } from "@flotilla/agent/helm";
 import { createInstaller } from "@flotilla/agent/installer";
+import type { AnswerRequest } from "@flotilla/agent/link";
 import type { Intake } from "@flotilla/agent/state";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
@@ -19,6 +20,8 @@ import { createChangeSignal } from "./change-signal.ts";
 
 export interface InProcessInstaller {
   readonly intake: Intake;
+  /** Answers requests of users. */
+  readonly answer: AnswerRequest;
   /** Everything that was reported, in order. */
   readonly reports: readonly DeploymentState[];
   /** The arguments of each run of Helm, except `helm template`, which changes nothing. */
@@ -119,6 +122,7 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
 
   return {
     intake: installer.intake,
+    answer: installer.answer,
     reports,
     helmRuns,
     report: (isDesired) => signal.found(() => reports.find(isDesired), "a report"),
