@@ -60,7 +60,7 @@ describe("a dry run", () => {
       "of such a field replaces the object where a user wants that",
       immutable,
       { method: { ...method, replacesRefused: true } },
-      { kind: "replaced", planned: desired },
+      { kind: "replaced", planned: merged },
     ],
     [
       "of such a field never replaces what has data",

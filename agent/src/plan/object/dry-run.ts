@@ -134,9 +134,9 @@ function withoutServer({ desired, live }: Applied): Extract<DryRun, { kind: "acc
 function invalid(serverMessage: string, { desired, live, method }: Applied): DryRun {
   const { field, immutable } = rejectedFieldOf(serverMessage);
   const { kind = "" } = desired;
-  const isImmutable = live !== undefined && immutable !== undefined;
-  if (isImmutable && method.replacesRefused && !isKept(kind))
-    return { kind: "replaced", planned: desired };
+  // Shown with the defaults that it has now: it gets them again.
+  if (live !== undefined && immutable !== undefined && method.replacesRefused && !isKept(kind))
+    return { kind: "replaced", planned: mergedObject(live, desired) };
   const rule = immutable ?? "the API server rejects it as invalid";
   return { kind: "rejected", why: field === "" ? rule : `${field}: ${rule}` };
 }
