@@ -21,7 +21,7 @@ const clusters = [
   { key: "fleet-default/dus", name: "dus", labels: { env: "prod", region: "us" } },
   { key: "fleet-default/ess", name: "ess", labels: { env: "prod", region: "us" } },
 ];
-/** Of another namespace. */
+/** A cluster in the namespace of another workspace. */
 const local = { key: "fleet-local/local", name: "local", labels: { env: "prod" } };
 
 function policyOf(requiredGates: Gates, name = "guard", namespace = workspace) {
