@@ -48,7 +48,7 @@ export function assignStages(
   const assigned = new Map<string, string>();
   let left = [...clusters].sort(byName);
   for (const stage of stages) {
-    const matching = left.filter((cluster) => isMatching(stage, cluster, groups));
+    const matching = left.filter((cluster) => matchesStage(stage, cluster, groups));
     const most =
       stage.upTo === undefined ? matching.length : roundedUp(stage.upTo, matching.length);
     for (const cluster of spread(matching, stage.spreadBy).slice(0, most))
@@ -58,7 +58,8 @@ export function assignStages(
   return assigned;
 }
 
-function isMatching(
+/** Whether a cluster meets the criteria of a stage, whatever earlier stages take and however many this one does. */
+export function matchesStage(
   stage: RolloutStage,
   cluster: StagedCluster,
   groups: readonly TargetGroup[],

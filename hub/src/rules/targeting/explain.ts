@@ -112,7 +112,8 @@ export function nameOfTarget({ name }: Pick<NamedCriteria, "name">, index: numbe
 
 const everyCluster = "{} (every cluster)";
 
-function criteriaText(criteria: TargetCriteria): string {
+/** The criteria that are given, as a person reads them. */
+export function criteriaText(criteria: TargetCriteria): string {
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = criteria;
   const parts = [
     isGiven(clusterName) ? `clusterName ${clusterName}` : "",
