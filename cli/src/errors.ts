@@ -22,6 +22,22 @@ export const cliErrors = defineErrors({
     retryable: false,
     help: "The hub has no object of this kind and name. Check the namespace (-n) and the hub (--kubeconfig, --context).",
   },
+  ROLLOUT_NOT_FOUND: {
+    retryable: false,
+    help: "The app has no BundleRollout: its spec.rolloutStrategy has no stages, maxFailures or onFailure, or the hub has not started one yet. Check the name, the namespace (-n) and the hub (--kubeconfig, --context).",
+  },
+  ROLLOUT_REFUSED: {
+    retryable: false,
+    help: "What was asked for has no effect in the phase that the rollout is in, or it has become another one since it was shown. Nothing was changed. The message says what to do instead.",
+  },
+  NOT_CONFIRMED: {
+    retryable: false,
+    help: "A command that changes something asks first, and the answer was not yes. Nothing was changed. Scripts say it in advance: with --yes, and for approvals with the digest of what is approved.",
+  },
+  GATE_REFUSED: {
+    retryable: false,
+    help: "The decision about a Gate was not taken: it was made already, is about something else by now, has expired, or the user has no right to it. Nothing was changed. The message says which, and what to do.",
+  },
   OBJECT_SUSPENDED: {
     retryable: false,
     help: "The object has spec.suspend: true, so requests to reconcile it have no effect. Run `flotilla resume` first.",

@@ -14,7 +14,7 @@ export const packageImports: Readonly<Record<string, readonly string[]>> = {
   hub: ["proto", "shared"],
   agent: ["proto", "shared"],
   local: ["shared"],
-  cli: ["agent", "local", "shared"],
+  cli: ["agent", "hub", "local", "shared"],
   dashboard: ["shared"],
   e2e: ["agent", "cli", "hub", "local", "proto", "shared"],
 };
@@ -98,7 +98,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
   cli: [
     ["config.ts", "errors.ts"],
     ["fleet"],
-    ["simulate", "uninstall"],
+    ["rollout", "simulate", "uninstall"],
     ["commands"],
     ["main.ts"],
   ],

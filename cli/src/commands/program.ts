@@ -6,11 +6,14 @@ import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import type { HubOptions } from "../fleet/index.ts";
 import { changeCommands } from "./change-commands.ts";
+import { gateCommands } from "./gate-commands.ts";
 import { dirOption, parseClusterCount, parseTimeout, withHubOptions } from "./options.ts";
 import type { TargetOptions } from "./reconcile.ts";
 import { requestCommands } from "./request-commands.ts";
+import { rolloutCommand } from "./rollout-commands.ts";
 import { scheduleCommand } from "./schedule-commands.ts";
 import { simulateCommand } from "./simulate-command.ts";
+import { targetCommand } from "./target-command.ts";
 
 /** Every subcommand of `flotilla`. */
 export function createProgram(config: CliConfig): Command {
@@ -27,6 +30,9 @@ export function createProgram(config: CliConfig): Command {
     chartsCommand(config),
     ...changeCommands(config),
     ...requestCommands(config),
+    rolloutCommand(config),
+    ...gateCommands(config),
+    targetCommand(config),
     clusterCommand(config),
     scheduleCommand(config),
     rotateAuthorityCommand(config),

@@ -1,14 +1,14 @@
 /** `flotilla schedule check` and `flotilla schedule next`: when clusters may be changed. */
 import { type Schedule, schedules } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
-import { connectKube, type KubeRest } from "@flotilla/shared/kube/client";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { WindowText } from "@flotilla/shared/quartz";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/index.ts";
+import type { HubOptions } from "../fleet/index.ts";
 import { schedulesTable, startsTable } from "./schedule-table.ts";
 import { parseTarget, scheduleKinds } from "./target.ts";
+import { withHub } from "./with-hub.ts";
 
 export interface CheckOptions extends HubOptions {
   readonly namespace: string;
@@ -79,17 +79,4 @@ async function readSchedule(
       );
     return found;
   });
-}
-
-async function withHub<R>(
-  options: HubOptions,
-  config: CliConfig,
-  run: (rest: KubeRest) => Promise<R>,
-): Promise<R> {
-  const rest = connectKube(await hubKubeconfig(options, config));
-  try {
-    return await run(rest);
-  } finally {
-    await rest.close();
-  }
 }

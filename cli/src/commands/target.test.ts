@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { allCrds } from "@flotilla/shared/api/crd";
+import { rolloutCrds } from "@flotilla/shared/api/rollout/crd";
 import { fluxCrds } from "@flotilla/shared/flux/crd";
 import { expect, test } from "vitest";
-import { appTargets, clusterKinds, parseTarget, reconciledKinds, scheduleKinds } from "./target.ts";
+import {
+  appTargets,
+  clusterKinds,
+  gateKinds,
+  parseApp,
+  parseTarget,
+  reconciledKinds,
+  scheduleKinds,
+} from "./target.ts";
 
 const targets = [
   ["web", "HelmOp web"],
@@ -50,13 +59,24 @@ test("a source has no release", () => {
   );
 });
 
+test("an app has its kind and namespace, and no other object is one", () => {
+  assert.deepEqual(parseApp(["hr/web"], "shop"), {
+    kind: "HelmRelease",
+    namespace: "shop",
+    name: "web",
+  });
+  expect(() => parseApp(["gate/web"], "shop")).toThrow(/is not KIND NAME or KIND\/NAME/);
+});
+
 test("kinds have the short names of their CRDs", () => {
   const short = new Map(
-    [...allCrds(), ...fluxCrds()].map(({ spec: { names, group } }) => [
+    [...allCrds(), ...fluxCrds(), ...rolloutCrds()].map(({ spec: { names, group } }) => [
       `${names.plural}.${group}`,
       names.shortNames ?? [],
     ]),
   );
-  for (const { resource, shortNames } of [...reconciledKinds, ...clusterKinds, ...scheduleKinds])
+  for (const { resource, shortNames } of [
+    ...[...reconciledKinds, ...clusterKinds, ...scheduleKinds, ...gateKinds],
+  ])
     assert.deepEqual(short.get(`${resource.plural}.${resource.group}`), shortNames, resource.kind);
 });

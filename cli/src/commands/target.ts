@@ -1,6 +1,7 @@
 /** The object that a command is for, in each form that kubectl takes and prints. */
 import { clusters, schedules } from "@flotilla/shared/api";
-import { type AppDefinition, appDefinition, appKinds } from "@flotilla/shared/api/apps";
+import { type AppDefinition, appDefinition, appKinds, isAppKind } from "@flotilla/shared/api/apps";
+import { gates } from "@flotilla/shared/api/rollout";
 import { AppError } from "@flotilla/shared/errors";
 import {
   buckets,
@@ -12,6 +13,7 @@ import {
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { listNames } from "@flotilla/shared/text";
 import { cliErrors } from "../errors.ts";
+import type { AppRef } from "../rollout/index.ts";
 
 /** A kind that commands are for. */
 export type TargetKind = Pick<AppDefinition, "resource" | "shortNames">;
@@ -39,6 +41,16 @@ export const reconciledKinds: readonly TargetKind[] = [
 export const clusterKinds: readonly TargetKind[] = [{ resource: clusters, shortNames: none }];
 
 export const scheduleKinds: readonly TargetKind[] = [{ resource: schedules, shortNames: none }];
+
+export const gateKinds: readonly TargetKind[] = [{ resource: gates, shortNames: none }];
+
+/** The app that a command is for; a name alone is that of the first kind. Throws TARGET_INVALID. Pure. */
+export function parseApp(args: readonly string[], namespace: string): AppRef {
+  const { resource, name } = parseTarget(args, appTargets);
+  const { kind } = resource;
+  if (!isAppKind(kind)) throw invalid(args, appTargets);
+  return { kind, namespace, name };
+}
 
 /**
  * `KIND NAME`, `KIND/NAME`, what `kubectl get --output name` prints (`KIND.GROUP/NAME`), and `NAME` for the first of the kinds; a

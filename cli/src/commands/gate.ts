@@ -1,0 +1,186 @@
+/** `flotilla gate`, `flotilla approve` and `flotilla reject`: shows Gates, and decides about them as the user of the kubeconfig. */
+import { type Gate, type GateDecision, gates } from "@flotilla/shared/api/rollout";
+import { AppError } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { CliConfig } from "../config.ts";
+import { cliErrors } from "../errors.ts";
+import { waitForObject } from "../fleet/index.ts";
+import {
+  chooseApproval,
+  confirm,
+  decisionCommand,
+  gateResult,
+  gateText,
+  isInteractive,
+  newestRollout,
+  planDecision,
+  readGate,
+  type Terminal,
+  writeDecision,
+} from "../rollout/index.ts";
+import { gateDescription, gateJson, gatesTable } from "./gate-table.ts";
+import { printable } from "./printable.ts";
+import { type ListOptions, type OutputOptions, printJson, type RolloutOptions } from "./rollout.ts";
+import { gateKinds, parseApp, parseTarget } from "./target.ts";
+import { withHub } from "./with-hub.ts";
+
+/** Prints the Gates of a namespace, or of all. */
+export async function listGates(
+  options: ListOptions & { readonly waiting?: boolean },
+  config: CliConfig,
+): Promise<void> {
+  const { namespace, allNamespaces = false, waiting = false, output } = options;
+  const { items } = await withHub(options, config, (rest) =>
+    rest.list(gates, allNamespaces ? {} : { namespace }),
+  );
+  const shown = items
+    .filter((gate) => !waiting || gateResult(gate) === "waiting")
+    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  if (output === "json") return printJson(shown.map(gateJson));
+  const where = allNamespaces ? "" : ` in the namespace ${namespace}`;
+  process.stdout.write(
+    shown.length === 0
+      ? `there are no ${waiting ? "gates that wait" : "gates"}${where}\n`
+      : gatesTable(shown, { hasNamespaces: allNamespaces }),
+  );
+}
+
+export interface WaitOptions extends RolloutOptions {
+  readonly wait?: boolean;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** Prints one Gate. With `wait` once it is decided, and the exit code says how: 0 passed, 1 failed, 2 not known. */
+export async function getGate(
+  target: readonly string[],
+  options: WaitOptions & OutputOptions,
+  config: CliConfig,
+): Promise<void> {
+  const { namespace, wait = false, output } = options;
+  const { name } = parseTarget(target, gateKinds);
+  // If it fails.
+  if (wait) process.exitCode = 2;
+  await withHub(options, config, async (rest) => {
+    const first = await readGate(rest, { namespace, name });
+    const gate = wait ? await waitForResult(rest, first, options.timeout) : first;
+    if (output === "json") printJson(gateJson(gate));
+    else process.stdout.write(gateDescription(gate));
+    if (wait) process.exitCode = gateResult(gate) === "passed" ? 0 : 1;
+  });
+}
+
+/** Throws CANCELLED when the time is over, and OBJECT_NOT_FOUND when it is gone before. */
+async function waitForResult(rest: KubeRest, gate: Gate, timeoutMs: number): Promise<Gate> {
+  const what = gateText(gate);
+  const isOver = (found: Gate | undefined) =>
+    found === undefined ||
+    found.metadata.uid !== gate.metadata.uid ||
+    gateResult(found) !== "waiting";
+  const found = await waitForObject(gates, gate.metadata, isOver, {
+    rest,
+    timeoutMs,
+    onTimeout: () => `wait for ${what}: it is not decided after ${timeoutMs / 1_000} s`,
+  });
+  if (found !== undefined && found.metadata.uid === gate.metadata.uid) return found;
+  throw new AppError(
+    cliErrors.OBJECT_NOT_FOUND,
+    `wait for ${what}: it is gone; see what its rollout waits for now`,
+  );
+}
+
+export interface DecideOptions extends WaitOptions {
+  readonly message?: string;
+}
+
+/**
+ * `flotilla gate pass` and `fail`: for CI jobs and people. With `wait` until the hub has stored it, and the exit code says whether it is
+ * what was decided. Throws GATE_REFUSED, and OBJECT_NOT_FOUND.
+ */
+export async function decideGate(
+  result: GateDecision["result"],
+  target: readonly string[],
+  options: DecideOptions,
+  config: CliConfig,
+): Promise<void> {
+  const { namespace, message, wait = false, timeout } = options;
+  const { name } = parseTarget(target, gateKinds);
+  await withHub(options, config, async (rest) => {
+    const gate = await readGate(rest, { namespace, name });
+    const { spec } = gate;
+    if (spec.type === "Approval")
+      throw new AppError(
+        cliErrors.GATE_REFUSED,
+        `${gateText(gate)} is decided with \`flotilla ${result === "Passed" ? "approve" : "reject"} ${spec.app.kind.toLowerCase()}/${spec.app.name} --stage ${spec.stage}\`, which shows what it is about`,
+      );
+    const decision = await planDecision(rest, gate, { result, message, digest: spec.digest });
+    await writeDecision(rest, gate, decision);
+    printDecided(gate, decision);
+    if (!wait) return;
+    // If it fails.
+    process.exitCode = 2;
+    const now = await waitForResult(rest, gate, timeout);
+    const isTaken = gateResult(now) === (result === "Passed" ? "passed" : "failed");
+    process.stdout.write(gateDescription(now));
+    process.exitCode = isTaken ? 0 : 1;
+  });
+}
+
+export interface ApproveOptions extends RolloutOptions {
+  readonly stage?: string;
+  readonly message?: string;
+}
+
+/** The words of `flotilla approve`: the app, and a digest as the last one. Pure. */
+export function splitDigest(words: readonly string[]): {
+  readonly target: readonly string[];
+  readonly digest: string | undefined;
+} {
+  const last = words.at(-1);
+  return last?.startsWith("sha256:") === true
+    ? { target: words.slice(0, -1), digest: last }
+    : { target: words, digest: undefined };
+}
+
+/**
+ * Shows what the approval is about and asks; without a terminal the digest has to be given, so that nobody approves what nobody has
+ * seen. Throws GATE_REFUSED, NOT_CONFIRMED and ROLLOUT_NOT_FOUND.
+ */
+export async function approve(
+  result: GateDecision["result"],
+  words: readonly string[],
+  options: ApproveOptions,
+  config: CliConfig,
+): Promise<void> {
+  const { namespace, stage, message } = options;
+  const { target, digest } = splitDigest(words);
+  const app = parseApp(target, namespace);
+  const terminal: Terminal = { input: process.stdin, output: process.stdout };
+  await withHub(options, config, async (rest) => {
+    const chosen = chooseApproval(await newestRollout(rest, app), { stage, digest });
+    if (chosen.kind === "refused") throw new AppError(cliErrors.GATE_REFUSED, chosen.says);
+    const { record } = chosen;
+    const gate = await readGate(rest, { namespace, name: record.gate });
+    if (gate.metadata.uid !== record.uid)
+      throw new AppError(
+        cliErrors.GATE_REFUSED,
+        `${gateText(gate)} is not the one that the rollout waits for, which has the same name: the hub replaces it; try again`,
+      );
+    const decision = await planDecision(rest, gate, { result, message, digest: record.digest });
+    process.stdout.write(gateDescription(gate));
+    const verb = result === "Passed" ? "Approve" : "Reject";
+    if (digest === undefined || isInteractive(terminal))
+      await confirm(`${verb} it as ${printable(decision.by)}?`, {
+        terminal,
+        instead: `name what it is about: \`flotilla ${verb.toLowerCase()} ${words.join(" ")}${stage === undefined ? "" : ` --stage ${stage}`} ${record.digest}\``,
+      });
+    await writeDecision(rest, gate, decision);
+    printDecided(gate, decision);
+  });
+}
+
+function printDecided(gate: Gate, decision: GateDecision): void {
+  const text = `${gateText(gate)} ${decision.result.toLowerCase()} by ${decision.by}`;
+  process.stdout.write(`${printable(text)}\n  ${printable(decisionCommand(gate, decision))}\n`);
+}

@@ -1,0 +1,14 @@
+export type { RolloutChange } from "./change-plan.ts";
+export { changeRollout } from "./change-rollout.ts";
+export { confirm, isInteractive, type Terminal } from "./confirm.ts";
+export {
+  decisionCommand,
+  gateResult,
+  planDecision,
+  readGate,
+  writeDecision,
+} from "./decide-gate.ts";
+export { gateText } from "./decision-refusal.ts";
+export { type AppRef, appText, newestRollout, readRollouts } from "./find-rollouts.ts";
+export { chooseApproval } from "./waiting-approval.ts";
+export { watchRollout } from "./watch-rollout.ts";

@@ -1,0 +1,1 @@
+export { aGate, aRollout, aStage } from "./objects.ts";
