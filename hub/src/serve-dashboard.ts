@@ -2,9 +2,10 @@
  * The dashboard of a replica: loaded at the first request, so that a hub whose dashboard is not used needs no memory for it.
  * From then on its read model follows the caches that the replica has anyway, and the Events of the hub.
  */
-import { clusters } from "@flotilla/shared/api";
+import { clusters, schedules } from "@flotilla/shared/api";
 import { appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import { hubNamespace } from "@flotilla/shared/api/names";
+import { bundleRollouts, gates } from "@flotilla/shared/api/rollout";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import {
   buckets,
@@ -136,6 +137,9 @@ function viewedKindsOf({ caches, flux }: Parts): readonly ViewedKind[] {
   return [
     ...appKinds.map((kind) => viewed<KubeObject>(appDefinition(kind).resource, apps[kind])),
     viewed(clusters, caches.clusters),
+    viewed(schedules, caches.schedules),
+    viewed(bundleRollouts, caches.rollouts),
+    viewed(gates, caches.gates),
     viewed(helmRepositories, flux.helmRepositories),
     viewed(ociRepositories, flux.ociRepositories),
     viewed(gitRepositories, flux.gitRepositories),

@@ -91,6 +91,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["fleet"],
     ["grouping"],
     ["detail", "list", "map", "matrix", "palette", "versions"],
+    ["rollout"],
     ["app", "cluster", "events", "overview", "release", "source"],
     ["shell"],
     ["main.tsx"],

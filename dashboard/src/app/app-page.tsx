@@ -24,6 +24,7 @@ import { Ago } from "../time/index.ts";
 import { noVersion } from "./filter-targets.ts";
 import { HistoryPanel } from "./history-panel.tsx";
 import { RolloutPanel } from "./rollout-panel.tsx";
+import { StagedRollout, StagedRollouts } from "./staged-rollout.tsx";
 import { TargetsPanel } from "./targets-panel.tsx";
 import { ValuesPanel } from "./values-panel.tsx";
 import "./app-page.css";
@@ -77,6 +78,7 @@ export function AppPage(ref: AppRef) {
         {app.lastRequest !== undefined && <LastRequest lines={app.lastRequest} />}
         <AdviceAbout object={ref} />
       </header>
+      <StagedRollout app={ref} />
       <div className="columns">
         <ChartPanel {...app} />
         <RolloutPanel app={ref} chooseVersion={(version) => setVersion(version || noVersion)} />
@@ -85,6 +87,7 @@ export function AppPage(ref: AppRef) {
       <div className="columns">
         <div className="column">
           <Conditions conditions={app.conditions} above={message} />
+          <StagedRollouts app={ref} />
           <HistoryPanel app={ref} />
         </div>
         <EventList events={app.events} />

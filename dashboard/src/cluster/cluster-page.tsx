@@ -26,6 +26,7 @@ import {
 } from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
 import { Message } from "../message/index.ts";
+import { Week } from "../rollout/index.ts";
 import { byUrgency, urgencyOf } from "../state/index.ts";
 import { Ago, useNow } from "../time/index.ts";
 
@@ -37,6 +38,7 @@ export function ClusterPage(ref: ClusterRef) {
   const { data: cluster, error } = useDetail<"cluster">(`/api/v1/clusters/${key}`, [
     fleet.clusters.get(key),
     fleet.releaseChanges.get(key),
+    fleet.scheduleChanges.get(ref.namespace),
   ]);
   if (error !== null) return <Failure error={error} />;
   if (cluster === undefined) return <Loading />;
@@ -73,6 +75,7 @@ export function ClusterPage(ref: ClusterRef) {
       <div className="columns">
         <div className="column">
           <Agent {...cluster} />
+          {cluster.windows.length > 0 && <Windows windows={cluster.windows} />}
           <Conditions conditions={cluster.conditions} above={message} />
         </div>
         <EventList events={cluster.events} />
@@ -124,6 +127,22 @@ function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
           What they installed keeps running.
         </p>
       )}
+    </section>
+  );
+}
+
+/** The Schedules that are for the cluster. */
+function Windows({ windows }: Pick<ClusterDetail, "windows">) {
+  const isOpen = windows.some((window) => window.isOpen);
+  return (
+    <section className="card" aria-labelledby="windows-title">
+      <h2 id="windows-title">Windows</h2>
+      <p className="soft">
+        {isOpen
+          ? "It may be changed now: a window is open."
+          : "It is not changed now: all of its windows are closed."}
+      </p>
+      <Week windows={windows} />
     </section>
   );
 }
@@ -181,19 +200,33 @@ function releaseColumns(
       sortBy: ({ version }) => version,
     },
     {
+      name: "Stage",
+      width: 8,
+      cell: ({ rollout }) => rollout?.stage ?? "",
+      sortBy: ({ rollout }) => rollout?.stage ?? "",
+    },
+    {
       name: "Why",
       width: 12,
       grow: 1,
       narrow: "below",
-      cell: ({ message }) => <span title={message}>{message}</span>,
+      cell: (release) => <span title={whyText(release)}>{whyText(release)}</span>,
       narrowCell: (release) => (
         <>
-          <span className="soft">{versionText(release)}</span>
-          {release.message !== undefined && <>: {release.message}</>}
+          <span className="soft">
+            {versionText(release)}
+            {release.rollout?.stage !== undefined && `, stage ${release.rollout.stage}`}
+          </span>
+          {whyText(release) !== "" && <>: {whyText(release)}</>}
         </>
       ),
     },
   ];
+}
+
+/** Why it is not ready, and why it does not have what is rolled out. */
+function whyText({ message = "", rollout }: ShownRelease): string {
+  return [message, rollout?.waits ?? ""].filter((text) => text !== "").join("; ");
 }
 
 function versionText({ version = "", desiredVersion }: ShownRelease): string {

@@ -40,6 +40,8 @@ export interface FleetState {
   readonly rows: ReadonlyMap<string, Row>;
   /** By cluster, how many changes of its releases have arrived: also of what the rows do not have. */
   readonly releaseChanges: ReadonlyMap<string, number>;
+  /** By namespace, how many changes of its Schedules have arrived. */
+  readonly scheduleChanges: ReadonlyMap<string, number>;
   /** Newest first. */
   readonly events: readonly FleetEvent[];
   /** What a part of the fleet may depend on. */
@@ -73,6 +75,7 @@ export function fleetState(fleet: Fleet, clockOffsetMs = 0): FleetState {
     columnOf: new Map(fleet.columns.map((column, index) => [column, index])),
     rows: new Map(fleet.rows.map((row) => [objectKey(row), rowOf(row)])),
     releaseChanges: new Map(),
+    scheduleChanges: new Map(),
     events: fleet.events,
   };
 }
@@ -146,6 +149,7 @@ function draftOf(fleet: FleetState) {
   let clusters: Map<string, FleetCluster> | undefined;
   let sources: Map<string, FleetSource> | undefined;
   let releaseChanges: Map<string, number> | undefined;
+  let scheduleChanges: Map<string, number> | undefined;
   return {
     apps: () => (apps ??= new Map(fleet.apps)),
     clusters: () => (clusters ??= new Map(fleet.clusters)),
@@ -153,6 +157,10 @@ function draftOf(fleet: FleetState) {
     countReleaseChange(cluster: string): void {
       releaseChanges ??= new Map(fleet.releaseChanges);
       releaseChanges.set(cluster, (releaseChanges.get(cluster) ?? 0) + 1);
+    },
+    countScheduleChange(namespace: string): void {
+      scheduleChanges ??= new Map(fleet.scheduleChanges);
+      scheduleChanges.set(namespace, (scheduleChanges.get(namespace) ?? 0) + 1);
     },
     columnOf(cluster: string): number {
       const columnOf = changed.columnOf ?? fleet.columnOf;
@@ -194,6 +202,7 @@ function draftOf(fleet: FleetState) {
         ...(clusters !== undefined && { clusters }),
         ...(sources !== undefined && { sources }),
         ...(releaseChanges !== undefined && { releaseChanges }),
+        ...(scheduleChanges !== undefined && { scheduleChanges }),
         ...(rows !== undefined && { rows }),
       };
     },
@@ -221,6 +230,9 @@ function apply(draft: ReturnType<typeof draftOf>, change: Change): void {
       break;
     case "release":
       applyRelease(draft, change.app, change);
+      break;
+    case "schedules":
+      draft.countScheduleChange(change.namespace);
       break;
     case "event":
       draft.addEvent(change.event);

@@ -6,6 +6,7 @@ import { usePageTitle } from "../detail/index.ts";
 import { NamespaceField } from "../field/index.ts";
 import {
   concernsOf,
+  decisionsOf,
   FleetOfNamespace,
   headline,
   namespacesOf,
@@ -16,6 +17,7 @@ import { useCoarseNow } from "../time/index.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { ChangesPanel } from "./changes-panel.tsx";
 import { CountsBar } from "./counts-bar.tsx";
+import { DecisionsPanel } from "./decisions-panel.tsx";
 import { EventsPanel } from "./events-panel.tsx";
 import { FleetPanel } from "./fleet-panel.tsx";
 import { VersionsPanel } from "./versions-panel.tsx";
@@ -54,6 +56,7 @@ function Overview({ namespace, children }: OverviewProps) {
     [fleet, states],
   );
   const concerns = useMemo(() => concernsOf(fleet, now), [fleet, now]);
+  const decisions = useMemo(() => decisionsOf(fleet), [fleet]);
   usePageTitle(
     concerns.length === 0
       ? ""
@@ -72,6 +75,7 @@ function Overview({ namespace, children }: OverviewProps) {
         <CountsBar name="Clusters" href="/clusters" namespace={namespace} all={clusters} />
       </header>
       {concerns.length > 0 && <AttentionList concerns={concerns} />}
+      {decisions.length > 0 && <DecisionsPanel decisions={decisions} />}
       <ChangesPanel />
       <FleetPanel />
       <VersionsPanel />

@@ -28,6 +28,9 @@ const shown = {
     Bundle: fleet.bundles,
   },
   groups: noObjects<never>(),
+  rollouts: noObjects<never>(),
+  gates: noObjects<never>(),
+  schedules: noObjects<never>(),
   events: noObjects<never>(),
   sources: {
     HelmRepository: noObjects<never>(),

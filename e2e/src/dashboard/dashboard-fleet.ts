@@ -71,7 +71,13 @@ export async function startDashboardFleet(spec: TestFleetSpec): Promise<Dashboar
       const subject = await account(name);
       await hub.create(clusterRoles, {
         metadata: { name },
-        rules: [{ apiGroups: ["fleet.cattle.io"], resources, verbs: ["get", "list", "watch"] }],
+        rules: [
+          {
+            apiGroups: ["fleet.cattle.io", "flotilla.dev"],
+            resources,
+            verbs: ["get", "list", "watch"],
+          },
+        ],
       });
       await hub.create(roleBindings, {
         metadata: { namespace, name },

@@ -52,6 +52,7 @@ export function fleet(
     clusters: new Map(clusters.map((each) => [clusterKey(each), each])),
     sources: new Map(sources.map((each) => [objectKey(each), each])),
     releaseChanges: new Map(),
+    scheduleChanges: new Map(),
   };
 }
 

@@ -42,7 +42,8 @@ export type ActionsFor = (
   isSuspended: boolean,
 ) => Promise<Action[]>;
 
-const fieldManager = "flotilla-dashboard";
+/** Of what users change. */
+export const fieldManager = "flotilla-dashboard";
 
 export function actionRoutes(api: Api, deps: ActionRoutesDeps): ActionsFor {
   const { details, access, resources, asUser, events, clock, log } = deps;
@@ -131,12 +132,14 @@ const texts = {
   resume: "resumed",
 } as const;
 
-function rejected(thrown: unknown, what: string): AppError {
+/** What the API server has answered, for the user. */
+export function rejected(thrown: unknown, what: string): AppError {
   if (!(thrown instanceof KubeStatusError)) return AppError.from(thrown);
   const message = `${what}: the API server rejects it: ${thrown.serverMessage}`;
   return thrown.status === 403 ? forbidden(message) : failed(message);
 }
 
-function failed(message: string): AppError {
+/** A change that has no effect, or that cannot be made. */
+export function failed(message: string): AppError {
   return new AppError(hubErrors.ACTION_FAILED, message);
 }

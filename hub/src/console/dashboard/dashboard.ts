@@ -31,6 +31,7 @@ import { createRedeemCode } from "./one-time-login.ts";
 import { servePage } from "./page.ts";
 import { problemOf } from "./problem.ts";
 import { maxBodyBytes, serve } from "./respond.ts";
+import { rolloutRoutes } from "./rollout-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import type { AsUser } from "./user-client.ts";
 import { createViewedResources } from "./viewed-resources.ts";
@@ -97,6 +98,7 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const resources = createViewedResources(viewedKinds);
   const actionsFor = actionRoutes(app, { ...deps, access, resources });
   detailRoutes(app, { ...deps, access, resources, actionsFor, answerLarge });
+  rolloutRoutes(app, { ...deps, access, resources });
   agentRequestRoute(app, { ...deps, access, resources });
   serve(app, "openApi", (context) => context.json(openApiDocument(deps.hub.version)));
   app.all("/api/*", () => {

@@ -1,6 +1,9 @@
 /** One app, cluster, release or source. */
+import { schedules } from "@flotilla/shared/api";
+import { bundleRollouts } from "@flotilla/shared/api/rollout";
 import type { AppRef } from "@flotilla/shared/dashboard";
 import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
 import type { Access } from "../access/cached-access.ts";
 import type { FleetDetails } from "../fleetview/index.ts";
 import { requestAttributes } from "../requests/access.ts";
@@ -19,10 +22,11 @@ export interface DetailRoutesDeps {
   readonly resources: ViewedResources;
   readonly actionsFor: ActionsFor;
   readonly answerLarge: AnswerLarge;
+  readonly clock: Clock;
 }
 
 export function detailRoutes(api: Api, deps: DetailRoutesDeps): void {
-  const { details, access, resources, actionsFor, answerLarge } = deps;
+  const { details, access, resources, actionsFor, answerLarge, clock } = deps;
   const sees = (context: ApiContext) => (app: AppRef) =>
     context.var.scope.sees(app.kind, app.namespace);
 
@@ -69,7 +73,12 @@ export function detailRoutes(api: Api, deps: DetailRoutesDeps): void {
   serve(api, "cluster", (context) => {
     const ref = clusterOf(context);
     resources.requireView(context, "Cluster", ref.namespace);
-    const cluster = details.cluster(ref, sees(context));
+    const cluster = details.cluster(ref, {
+      sees: sees(context),
+      seesRollouts: (namespace) => context.var.scope.sees(bundleRollouts.kind, namespace),
+      seesSchedules: context.var.scope.sees(schedules.kind, ref.namespace),
+      nowMs: clock.now(),
+    });
     if (cluster === undefined) throw notFound({ kind: "Cluster", ...ref });
     return { ...cluster, actions: [] };
   });

@@ -49,10 +49,16 @@ describe("the releases of a cluster", () => {
     deployments.saw(deployment);
     if (hasBundle) bundles.saw(aBundle());
     const shown = (sees: boolean) =>
-      details.cluster({ namespace: workspace, name: "paris" }, ({ kind, namespace }) => {
-        assert.deepEqual({ kind, namespace }, { kind: "HelmOp", namespace: workspace });
-        return sees;
-      });
+      details.cluster(
+        { namespace: workspace, name: "paris" },
+        {
+          sees({ kind, namespace }) {
+            assert.deepEqual({ kind, namespace }, { kind: "HelmOp", namespace: workspace });
+            return sees;
+          },
+          ...{ seesRollouts: () => true, seesSchedules: true, nowMs: Date.parse(now) },
+        },
+      );
 
     const found = shown(true)?.releases.map(({ app, uninstalling }) => [app.name, uninstalling]);
     assert.deepEqual(found, releases);

@@ -9,6 +9,7 @@ import {
 } from "@flotilla/shared/api";
 import { appKinds } from "@flotilla/shared/api/apps";
 import { bundleNameOf } from "@flotilla/shared/api/names";
+import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import type {
   AppDetail,
   AppRef,
@@ -16,6 +17,8 @@ import type {
   ClusterRef,
   ClusterRelease,
   ReleaseDetail,
+  Rollout,
+  RolloutRecord,
   SourceDetail,
   SourceKind,
   Target,
@@ -49,6 +52,7 @@ import { eventsAbout, yamlOf } from "./conditions.ts";
 import { releaseDetailOf, releaseOf } from "./release-of.ts";
 import type { ShownCaches } from "./shown-caches.ts";
 import { sourceOf } from "./source-of.ts";
+import { type RollbackCounts, type SeenParts, StagedRolloutViews } from "./staged-rollouts.ts";
 import { versionHistoryOf } from "./version-history.ts";
 
 /** What depends on the rights of the user is added by the caller. */
@@ -60,13 +64,41 @@ export interface FleetDetailsDeps extends ShownCaches {
   readonly version: string;
 }
 
+/** Who looks at a cluster, and when. */
+export interface ClusterViewer {
+  /** Whether the user may see the apps of that kind in that namespace. */
+  readonly sees: (app: AppRef) => boolean;
+  readonly seesRollouts: (namespace: string) => boolean;
+  readonly seesSchedules: boolean;
+  readonly nowMs: number;
+}
+
+/** What the user sees of an app's staged rollouts. */
+export interface ShownRollouts {
+  /** The newest one; undefined: there is none. */
+  readonly current: Omit<Rollout, "actions"> | undefined;
+  /** The same as the API server has it. */
+  readonly rollout: BundleRollout | undefined;
+  readonly counts: RollbackCounts;
+  readonly history: RolloutRecord[];
+}
+
+const noRollouts: ShownRollouts = {
+  current: undefined,
+  rollout: undefined,
+  counts: { back: 0, kept: 0 },
+  history: [],
+};
+
 /** The results are undefined if there is no such object. */
 export class FleetDetails {
   readonly #deps: FleetDetailsDeps;
   readonly #views: AppViews;
+  readonly #rollouts: StagedRolloutViews;
 
   constructor(deps: FleetDetailsDeps) {
     this.#deps = deps;
+    this.#rollouts = new StagedRolloutViews(deps);
     this.#views = createAppViews(deps.apps);
   }
 
@@ -113,6 +145,21 @@ export class FleetDetails {
     return versionHistoryOf(this.#deploymentsOf(this.#bundleOf(ref)));
   }
 
+  /** What the user sees of its staged rollouts, and the newest one itself. `nowMs`: for windows. */
+  rollouts(ref: AppRef, seen: SeenParts, nowMs: number): ShownRollouts | undefined {
+    if (this.#objectOf(ref) === undefined) return undefined;
+    const bundle = this.#bundleOf(ref);
+    if (bundle === undefined) return noRollouts;
+    const rollout = this.#rollouts.newest(bundle);
+    return {
+      current: this.#rollouts.current(bundle, seen, nowMs),
+      rollout,
+      counts:
+        rollout === undefined ? noRollouts.counts : this.#rollouts.rollbackCounts(bundle, rollout),
+      history: this.#rollouts.history(bundle),
+    };
+  }
+
   /** Whether the objects of one of its releases differ from what was installed, as far as drift is detected. */
   hasDrift(ref: AppRef): boolean {
     return this.#deploymentsOf(this.#bundleOf(ref)).some(
@@ -126,13 +173,16 @@ export class FleetDetails {
     return object !== undefined && (this.#views[ref.kind].isPolled?.(object) ?? false);
   }
 
-  /** `sees`: whether the user may see the apps of that kind in that namespace. */
-  cluster(ref: ClusterRef, sees: (app: AppRef) => boolean): Unreviewed<ClusterDetail> | undefined {
+  /** What of the cluster the user does not see is not in it. */
+  cluster(
+    ref: ClusterRef,
+    { sees, seesRollouts, seesSchedules, nowMs }: ClusterViewer,
+  ): Unreviewed<ClusterDetail> | undefined {
     const { clusters, events, version } = this.#deps;
     const cluster = clusters.store.get(keyOf(ref));
     if (cluster === undefined) return undefined;
     const { status } = cluster;
-    const releases = this.#releasesOf(cluster);
+    const releases = this.#releasesOf(cluster, seesRollouts);
     const seen = releases.filter((release) => sees(release.app));
     return {
       ...clusterOf(cluster),
@@ -142,6 +192,7 @@ export class FleetDetails {
       releases: seen,
       hiddenReleases: releases.length - seen.length,
       orphans: [...(status?.orphans ?? [])],
+      windows: seesSchedules ? this.#rollouts.windowsOfCluster(cluster, nowMs) : [],
     };
   }
 
@@ -162,7 +213,7 @@ export class FleetDetails {
     };
   }
 
-  /** `sees`: as for `cluster`. */
+  /** `sees`: as in ClusterViewer. */
   source(
     kind: SourceKind,
     ref: ClusterRef,
@@ -201,7 +252,10 @@ export class FleetDetails {
       .filter((deployment) => clusters.store.get(clusterKeyOf(deployment)) !== undefined);
   }
 
-  #releasesOf(cluster: Cluster): readonly ClusterRelease[] {
+  #releasesOf(
+    cluster: Cluster,
+    seesRollouts: ClusterViewer["seesRollouts"],
+  ): readonly ClusterRelease[] {
     const { deployments, bundles } = this.#deps;
     const { status, metadata } = cluster;
     if (status?.namespace === undefined) return [];
@@ -212,7 +266,13 @@ export class FleetDetails {
         const bundle = bundles.store.get(bundleKeyOf(deployment));
         // Without its Bundle it is a tombstone.
         const app = bundle === undefined ? appRefOfDeployment(deployment) : appRefOf(bundle);
-        return app === undefined ? [] : [releaseOf({ app, bundle, deployment, cluster })];
+        if (app === undefined) return [];
+        const rollout =
+          bundle !== undefined && seesRollouts(app.namespace)
+            ? this.#rollouts.release(bundle, deployment)
+            : undefined;
+        const release = releaseOf({ app, bundle, deployment, cluster });
+        return [{ ...release, ...(rollout !== undefined && { rollout }) }];
       });
   }
 

@@ -13,6 +13,8 @@ export type Entity =
       readonly bundle: ObjectKey;
       readonly cluster: ObjectKey;
     }
+  /** Schedules of a namespace. */
+  | { readonly of: "schedules"; readonly namespace: string }
   | { readonly of: "event"; readonly key: ObjectKey };
 
 export function formatEntity(entity: Entity): string {

@@ -3,7 +3,8 @@
  * of releases and the selectors without a match.
  */
 import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
-import { frontEndKinds } from "@flotilla/shared/api/apps";
+import { frontEndKinds, isAppKind } from "@flotilla/shared/api/apps";
+import type { BundleRollout, Gate } from "@flotilla/shared/api/rollout";
 import { type AppRef, sourceKinds } from "@flotilla/shared/dashboard";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
@@ -33,6 +34,7 @@ export class FleetChanges {
   /** Follows the caches for as long as they live. `views`: of `caches.apps`. */
   constructor(caches: ShownCaches, views: AppViews) {
     const { bundles, deployments, clusters, sources, events } = caches;
+    const { rollouts, gates, schedules } = caches;
     this.#caches = caches;
     this.#unmatchedSelectors = createUnmatchedSelectors(bundles.store);
     for (const deployment of deployments.store.list()) this.#place(deployment);
@@ -53,6 +55,11 @@ export class FleetChanges {
       sources[kind].onChange((change) => {
         this.#changed({ of: "source", ref: { kind, ...refOf(change) } });
       });
+    rollouts.onChange(({ before, after }) => this.#rolloutChanged(after ?? before));
+    gates.onChange(({ before, after }) => this.#rolloutChanged(after ?? before));
+    schedules.onChange((change) => {
+      this.#changed({ of: "schedules", namespace: refOf(change).namespace });
+    });
     events.onChange(({ key, after }) => {
       if (after !== undefined) this.#changed({ of: "event", key });
     });
@@ -108,6 +115,14 @@ export class FleetChanges {
       for (const cluster of this.matrix.clustersOf([key]))
         this.#changed({ of: "release", app, bundle: key, cluster });
     this.#changed({ of: "app", ref: app });
+  }
+
+  /** The page of its app shows it. */
+  #rolloutChanged(object: BundleRollout | Gate | undefined): void {
+    if (object === undefined) return;
+    const { kind, name } = object.spec.app;
+    const { namespace = "" } = object.metadata;
+    if (isAppKind(kind)) this.#changed({ of: "app", ref: { kind, namespace, name } });
   }
 
   /** Also for a pending uninstall without its Bundle: it has no row, but the page of its cluster shows it. */

@@ -5,6 +5,7 @@
 import type { Bundle, Cluster } from "@flotilla/shared/api";
 import { appKinds } from "@flotilla/shared/api/apps";
 import { bundleNameOf } from "@flotilla/shared/api/names";
+import { bundleRollouts } from "@flotilla/shared/api/rollout";
 import {
   type App,
   type AppRef,
@@ -24,8 +25,10 @@ import type { Entity } from "./entity.ts";
 import { failedValues } from "./failed-values.ts";
 import { FleetChanges } from "./fleet-changes.ts";
 import { eventOf, newestOf } from "./recent-events.ts";
+import { appRolloutOf } from "./rollout-of.ts";
 import type { ShownCaches } from "./shown-caches.ts";
 import { sourceOf } from "./source-of.ts";
+import { rolloutsOfBundle } from "./staged-rollouts.ts";
 
 const maxEvents = 200;
 
@@ -119,9 +122,23 @@ export class FleetView {
           scope.sees(ref.kind, ref.namespace) ? ref : { ...ref, hidden: true },
         ),
       }),
+      ...this.#rolloutOf(app, bundle, scope),
       ...(unmatched.length > 0 && { unmatched: [...unmatched] }),
       ...(values.length > 0 && { values: [...values] }),
     };
+  }
+
+  #rolloutOf(
+    { namespace }: App,
+    bundle: Bundle | undefined,
+    scope: Scope,
+  ): Pick<App, "rollout" | "isStaged"> {
+    if (bundle === undefined || !scope.sees(bundleRollouts.kind, namespace)) return {};
+    const [newest] = rolloutsOfBundle(this.#caches.rollouts, bundle);
+    const rollout = newest && appRolloutOf(newest);
+    return newest === undefined
+      ? {}
+      : { isStaged: true, ...(rollout !== undefined && { rollout }) };
   }
 
   #bundleOf(app: App): Bundle | undefined {
@@ -168,6 +185,10 @@ export class FleetView {
           version: cell?.version ?? "",
         };
       }
+      case "schedules":
+        return scope.sees("Schedule", entity.namespace)
+          ? { type: "schedules", namespace: entity.namespace }
+          : undefined;
       case "event": {
         const event = events.store.get(entity.key);
         const shown = event && eventOf(event);

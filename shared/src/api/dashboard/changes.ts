@@ -33,6 +33,10 @@ const changeSchema = z
       version: z.string().meta({ description: "The installed version; empty: none." }),
     }),
     z.object({ type: z.literal("event"), event: eventSchema }),
+    z.object({
+      type: z.literal("schedules"),
+      namespace: z.string().meta({ description: "Schedules of this namespace have changed." }),
+    }),
     z.object({ type: z.literal("removed"), removed: removedSchema }),
   ])
   .meta({ title: "Change" });

@@ -10,6 +10,7 @@ import {
   sourceKinds,
   sourceSchema,
 } from "./fleet.ts";
+import { stagedReleaseSchema, windowSchema } from "./rollouts.ts";
 import { releaseStates } from "./states/index.ts";
 
 const optional = (description: string) => z.string().meta({ description }).optional();
@@ -172,6 +173,9 @@ const releaseFields = {
   release: optional("The Helm release, `namespace/name:revision`."),
   version: optional("The installed version."),
   desiredVersion: optional("The version that is to be installed, where it is another one."),
+  rollout: stagedReleaseSchema.optional().meta({
+    description: "The newest staged rollout of its app, where the user may see it.",
+  }),
 };
 
 export const clusterReleaseSchema = z.object(releaseFields).meta({ title: "ClusterRelease" });
@@ -192,6 +196,9 @@ export const clusterDetailSchema = clusterSchema
     releases: z.array(clusterReleaseSchema),
     hiddenReleases: z.int().meta({ description: "Releases that the user may not see." }),
     orphans: z.array(z.string()),
+    windows: z.array(windowSchema).meta({
+      description: "The first ten Schedules that are for it, where the user may list them.",
+    }),
     events: z.array(eventSchema),
   })
   .meta({ title: "ClusterDetail" });

@@ -13,6 +13,7 @@ import {
   targetsSchema,
 } from "./details.ts";
 import { fleetSchema } from "./fleet.ts";
+import { rolloutActionRequestSchema, rolloutsSchema } from "./rollouts.ts";
 import { loginMethodsSchema, loginSchema, sessionSchema } from "./session.ts";
 
 export interface Endpoint {
@@ -118,6 +119,12 @@ export const endpoints = {
     summary: "The versions that its clusters have had, the newest first.",
     response: historySchema,
   },
+  rollouts: {
+    method: "GET",
+    path: `${app}/rollouts`,
+    summary: "Its staged rollouts: the newest one with stages and gates, and the history.",
+    response: rolloutsSchema,
+  },
   cluster: { method: "GET", path: cluster, summary: "A Cluster.", response: clusterDetailSchema },
   release: {
     method: "GET",
@@ -151,6 +158,12 @@ export const endpoints = {
     path: "/api/v1/actions",
     summary: "Change an object as the user.",
     body: actionRequestSchema,
+  },
+  actOnRollout: {
+    method: "POST",
+    path: "/api/v1/rollout-actions",
+    summary: "Decide about a Gate, or halt, resume, take back or cancel a rollout, as the user.",
+    body: rolloutActionRequestSchema,
   },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 

@@ -1,6 +1,7 @@
 /** The summary of the fleet, as the overview shows it: what a client keeps, and updates by the changes that follow. */
 import * as z from "zod";
 import { appKinds } from "../fleet/apps/index.ts";
+import { appRolloutSchema } from "./rollouts.ts";
 import { appStates, clusterStates, releaseStates, sourceStates } from "./states/index.ts";
 
 const text = (description: string) => z.string().meta({ description });
@@ -96,6 +97,13 @@ export const appSchema = appRefSchema
     ready: count("In how many clusters it is ready."),
     desired: count("How many clusters it is deployed to."),
     offline: count("How many of them are offline."),
+    rollout: appRolloutSchema.optional().meta({
+      description:
+        "The staged rollout that is not completed; absent: none, or the user may not see it.",
+    }),
+    isStaged: z.boolean().optional().meta({
+      description: "Whether it has staged rollouts that the user may see.",
+    }),
     isChanging: z
       .boolean()
       .meta({ description: "Whether a new version or spec is being deployed." }),

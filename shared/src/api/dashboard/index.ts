@@ -27,6 +27,21 @@ export {
   sourceKinds,
 } from "./fleet.ts";
 export { openApiDocument } from "./open-api.ts";
+export {
+  type AppRollout,
+  type GateActionName,
+  gateActionNames,
+  type Rollout,
+  type RolloutAction,
+  type RolloutActionName,
+  type RolloutActionRequest,
+  type RolloutCommandName,
+  type RolloutGate,
+  type RolloutRecord,
+  type RolloutStageView,
+  type ShownWindow,
+  type StagedRelease,
+} from "./rollouts.ts";
 export type { LoginMethods, Problem, Session } from "./session.ts";
 export {
   type AppState,

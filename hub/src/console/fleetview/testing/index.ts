@@ -1,5 +1,13 @@
 /** The caches that the dashboard shows, which a test changes itself. */
-import type { Bundle, BundleDeployment, Cluster, ClusterGroup, HelmOp } from "@flotilla/shared/api";
+import type {
+  Bundle,
+  BundleDeployment,
+  Cluster,
+  ClusterGroup,
+  HelmOp,
+  Schedule,
+} from "@flotilla/shared/api";
+import type { BundleRollout, Gate } from "@flotilla/shared/api/rollout";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import type { Event } from "@flotilla/shared/kube/objects";
 import { createWatchedStore } from "../../../testing/index.ts";
@@ -17,6 +25,9 @@ export function createShownCaches() {
     deployments: createWatchedStore<BundleDeployment>(),
     clusters: createWatchedStore<Cluster>(),
     groups: createWatchedStore<ClusterGroup>(),
+    rollouts: createWatchedStore<BundleRollout>(),
+    gates: createWatchedStore<Gate>(),
+    schedules: createWatchedStore<Schedule>(),
     events: createWatchedStore<Event>(),
     sources: {
       HelmRepository: createWatchedStore<AnySource>(),
