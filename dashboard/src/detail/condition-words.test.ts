@@ -16,6 +16,7 @@ describe("a condition in words", () => {
     ["Deployed", "Unknown", "busy"],
     ["ArtifactInStorage", "True", "good"],
     ["BuildFailed", "True", "bad"],
+    ["RolledOut", "False", "bad"],
     ["IncludeUnavailable", "True", "bad"],
   ] as const;
   for (const [type, status, tone] of cases)

@@ -31,6 +31,11 @@ const words: Readonly<Record<string, Words>> = {
     False: ["good", "It is not stalled."],
     Unknown: ["busy", "Whether it is stalled is not known yet."],
   },
+  RolledOut: {
+    True: ["good", "Its staged rollout is completed."],
+    False: ["bad", "Its staged rollout was halted or taken back."],
+    Unknown: ["busy", "Its staged rollout goes on, or waits."],
+  },
   Released: {
     True: ["good", "Helm's last action succeeded."],
     False: ["bad", "Helm's last action failed."],

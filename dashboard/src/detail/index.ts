@@ -1,4 +1,4 @@
-export { ActionMenu, type MenuAction } from "./action-menu.tsx";
+export { ActionMenu } from "./action-menu.tsx";
 export { Actions, actionAddress, actionName } from "./actions.tsx";
 export { AdviceAbout, AdviceForRelease, AdviceText, BlockedBy, ObjectLink } from "./advice.tsx";
 export { Examples } from "./examples.tsx";

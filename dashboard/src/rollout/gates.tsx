@@ -34,10 +34,10 @@ export function GateList({
   readonly stage: string;
 }) {
   return (
-    <ul className="gates">
+    <ul className="stage-gates">
       {gates.map((gate) => (
-        <li key={gate.name} className="gate">
-          <span className="gate-name">
+        <li key={gate.name} className="stage-gate">
+          <span className="stage-gate-name">
             <Lock {...gate} /> <strong>{gate.name}</strong>
           </span>
           <span className="soft">

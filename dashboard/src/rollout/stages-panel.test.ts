@@ -143,7 +143,7 @@ test("the history says how each rollout ended and who decided what", () => {
 test("windows say in words whether they are open, and what is wrong with them", () => {
   const nights = {
     ...{ name: "nights", schedule: true, deny: false, expression: "0 0 22 * * ?", duration: "4h" },
-    ...{ location: "UTC", isOpen: false, changesAt: "2026-01-01T22:00:00Z", isCut: false },
+    ...{ location: "UTC", isOpen: false, changesAt: "2026-01-01T22:30:00Z", isCut: false },
     ...{ spans: [], clusters: { count: 12, first: ["ber"] } },
   };
   const wrong = { ...nights, name: "wrong", problem: "the duration is missing" };

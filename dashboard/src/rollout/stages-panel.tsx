@@ -28,7 +28,7 @@ export function StagesPanel({ app, rollout }: StagesPanelProps) {
   const windows = stages.find((stage) => stage.windows.length > 0)?.windows ?? [];
   return (
     <section className="card" aria-labelledby="stages-title">
-      <div className="rollout-head">
+      <div className="stages-head">
         <h2 id="stages-title">Stages</h2>
         <span className={`state-badge tone-${tone}`}>
           <StateIcon tone={tone} />

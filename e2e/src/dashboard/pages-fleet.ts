@@ -1,6 +1,7 @@
 /** A fleet with an object for each page, and a release with a log, an event and a diff. */
-import { bundles, helmOps } from "@flotilla/shared/api";
+import { bundles, helmOps, schedules } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
+import { bundleRollouts } from "@flotilla/shared/api/rollout";
 import { helmReleases } from "@flotilla/shared/flux";
 import { configMaps, events } from "@flotilla/shared/kube/objects";
 import { formatMicroTime } from "@flotilla/shared/time";
@@ -27,7 +28,7 @@ export const shown = {
   diff: "changed by hand",
 } as const;
 
-/** HelmOps `shop`, `cart` and `search`, the Bundle `tools`, and the HelmRelease `checkout` of the HelmRepository `charts`. */
+/** HelmOps `shop`, `cart`, `search` and `ledger`, which waits for an approval, the Bundle `tools`, and the HelmRelease `checkout` of the HelmRepository `charts`. */
 export async function startPagesFleet(): Promise<DashboardFixtures> {
   const dashboard = await startDashboardFleet({
     clusters: [{ env: "test" }, { env: "prod" }, { env: "prod" }],
@@ -43,6 +44,19 @@ export async function startPagesFleet(): Promise<DashboardFixtures> {
   for (const [name, spec] of [
     ["shop", { helm, pollingInterval: "5m", targets: [{ name: "all", clusterSelector: {} }] }],
     ["cart", { helm, targets: [{ clusterSelector: { matchLabels: { env: "prod" } } }] }],
+    [
+      "ledger",
+      {
+        helm,
+        targets: [{ clusterSelector: {} }],
+        rolloutStrategy: {
+          stages: [
+            { name: "canary", clusterSelector: { matchLabels: { env: "test" } } },
+            { name: "prod", before: [{ name: "change-board", approval: {}, timeout: "72h" }] },
+          ],
+        },
+      },
+    ],
     ["search", { helm: { ...helm, version: "^9" }, targets: [{ clusterSelector: {} }] }],
   ] as const)
     await hub.create(helmOps, { metadata: { namespace, name }, spec });
@@ -71,6 +85,23 @@ export async function startPagesFleet(): Promise<DashboardFixtures> {
     "ready",
     (release) => currentCondition(release, "Ready")?.status === "True",
   );
+  await waitForObject(
+    hub,
+    bundleRollouts,
+    { namespace, name: "ledger-1" },
+    "waiting at its gate",
+    ({ status }) => status?.reason === "GateWaiting",
+  );
+  // Everything is installed there: nothing waits for it.
+  await hub.create(schedules, {
+    metadata: { namespace, name: "nights" },
+    spec: {
+      schedule: "0 0 22 ? * MON-FRI",
+      duration: "4h",
+      location: "Europe/Berlin",
+      targets: { clusters: [{ clusterName: "paris" }] },
+    },
+  });
   const config = { namespace: "default", name: "checkout" };
   const body = { data: { greeting: shown.diff } };
   await lyon.patch(configMaps, config, { type: "merge", body });

@@ -25,6 +25,7 @@ for (const dir of ["docs/images", "build/screenshots"])
   await mkdir(join(root, dir), { recursive: true });
 
 const app = `/apps/HelmOp/${namespace}/shop`;
+const staged = `/apps/HelmOp/${namespace}/ledger`;
 const release = `/clusters/${namespace}/lyon/releases/HelmOp/${namespace}/shop`;
 const withPod = `/clusters/${namespace}/lyon/releases/HelmRelease/${namespace}/checkout`;
 const pages = [
@@ -54,6 +55,9 @@ const parts: readonly Part[] = [
   ["user menu", "/apps", "Apps", openUserMenu],
   ["effective values", `${app}?values=${namespace}/lyon`, "HelmOp shop"],
   ["action panel", app, "HelmOp shop", openAction],
+  ["stages", staged, "HelmOp ledger", reads("waits for the approval change-board")],
+  ["decision", staged, "HelmOp ledger", openApproval],
+  ["windows", `/clusters/${namespace}/paris`, "Cluster paris", reads("0 0 22 ? * MON-FRI")],
   ["HelmRelease", `/apps/HelmRelease/${namespace}/checkout`, "HelmRelease checkout"],
   ["Bundle", `/apps/Bundle/${namespace}/tools`, "Bundle tools"],
   ["values", `${release}?tab=values`, "shop on lyon"],
@@ -75,6 +79,11 @@ async function openUserMenu(page: Page): Promise<void> {
 
 async function openAction(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Suspend" }).click();
+  await page.locator(".action-panel").waitFor();
+}
+
+async function openApproval(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Approve" }).click();
   await page.locator(".action-panel").waitFor();
 }
 

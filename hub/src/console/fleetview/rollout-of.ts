@@ -42,17 +42,18 @@ export function isDecidable({ type, result }: Pick<GateRecord, "type" | "result"
   return result === "Waiting" && (type === "Approval" || type === "External");
 }
 
-export function isHalted({ spec, status }: BundleRollout): boolean {
-  return status?.phase === "Halted" || spec.state === "Halted";
-}
-
-const isOver: ReadonlySet<string> = new Set(["Completed", "RolledBack", "Superseded", "Cancelled"]);
+const endedPhases: ReadonlySet<string> = new Set([
+  "Completed",
+  "RolledBack",
+  "Superseded",
+  "Cancelled",
+]);
 
 /** Undefined for one that has ended: nothing is waited for. */
 export function appRolloutOf(rollout: BundleRollout): AppRollout | undefined {
   const { status } = rollout;
   const { phase = "Progressing", stage, message = "", since, stages = [] } = status ?? {};
-  if (isOver.has(phase)) return undefined;
+  if (endedPhases.has(phase)) return undefined;
   const isWaiting = stages.some(({ gates = [] }) => gates.some(isDecidable));
   return {
     phase,
@@ -220,7 +221,7 @@ export function stagedReleaseOf(
   const named = { number: spec.number, ...(typeof stage === "string" && { stage }) };
   const hasRevision = spec.targets.some((target) => target.deploymentID === deploymentID);
   if (hasRevision || status === undefined) return named;
-  if (isOver.has(status.phase) && status.phase !== "Completed") return named;
+  if (endedPhases.has(status.phase) && status.phase !== "Completed") return named;
   return { ...named, waits: waitsOf(rollout, cluster, stage) };
 }
 
