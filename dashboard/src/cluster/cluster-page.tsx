@@ -12,6 +12,7 @@ import {
   Facts,
   Failure,
   Loading,
+  ObjectLink,
   Source,
   useDetail,
   usePageTitle,
@@ -86,7 +87,7 @@ export function ClusterPage(ref: ClusterRef) {
 }
 
 function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
-  const { releases, hiddenReleases, orphans } = cluster;
+  const { releases, hiddenReleases, orphans, awaited } = cluster;
   const states = useShownStates();
   const shown = useMemo(
     () =>
@@ -119,6 +120,25 @@ function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
         <p className="soft">
           {plural(hiddenReleases, "release")} of namespaces that you may not see.
         </p>
+      )}
+      {awaited.count > 0 && (
+        <>
+          <h3>Not reached by a rollout yet</h3>
+          <ul className="examples">
+            {awaited.first.map(({ app, rollout }) => (
+              <li key={objectKey(app)}>
+                <ObjectLink {...app} />
+                {rollout.stage !== undefined && `, stage ${rollout.stage}`}
+                {rollout.waits !== undefined && `: ${rollout.waits}`}
+              </li>
+            ))}
+            {awaited.count > awaited.first.length && (
+              <li className="soft">
+                and {(awaited.count - awaited.first.length).toLocaleString("en")} more
+              </li>
+            )}
+          </ul>
+        </>
       )}
       {orphans.length > 0 && (
         <p>

@@ -1,11 +1,16 @@
-/** Clusters of a rollout by name, each with a link to its release; at most ten are named. */
+/** Clusters of a rollout by name, each with a link; at most ten are named. */
 import type { AppRef } from "@flotilla/shared/dashboard";
 import { Link } from "wouter";
 import { releasePage } from "../address/index.ts";
+import { objectKey, releaseStateAt, useFleet } from "../fleet/index.ts";
 import { number } from "./words.ts";
 
+/** To its release, or to the cluster where there is none yet. */
 export function ClusterLink({ app, cluster }: { readonly app: AppRef; readonly cluster: string }) {
-  return <Link href={releasePage(cluster, app)}>{cluster.slice(cluster.indexOf("/") + 1)}</Link>;
+  const { rows, columnOf } = useFleet();
+  const state = releaseStateAt(rows.get(objectKey(app)), columnOf.get(cluster) ?? -1);
+  const href = state === undefined ? `/clusters/${cluster}` : releasePage(cluster, app);
+  return <Link href={href}>{cluster.slice(cluster.indexOf("/") + 1)}</Link>;
 }
 
 export interface ClusterNamesProps {

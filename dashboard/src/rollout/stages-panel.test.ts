@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Rollout, RolloutGate, RolloutStageView } from "@flotilla/shared/dashboard";
 import { createElement } from "react";
 import { describe, test } from "vitest";
+import { app as appOf, cluster, fleet } from "../fleet/testing/index.ts";
 import { readPage } from "../testing/read-page.ts";
 import { RolloutHistory, StagesPanel, Week } from "./index.ts";
 
@@ -49,7 +50,9 @@ function rollout(more: Partial<Rollout> = {}): Rollout {
 }
 
 const read = (more: Partial<Rollout>) =>
-  readPage(createElement(StagesPanel, { app, rollout: rollout(more) }));
+  readPage(createElement(StagesPanel, { app, rollout: rollout(more) }), {
+    fleet: fleet([appOf("web", "Ready")], [cluster("ber", "Ready")]),
+  });
 
 describe("the stages of a rollout", () => {
   test("say what is waited for, and since when, and how far it is", () => {
@@ -118,7 +121,8 @@ describe("the stages of a rollout", () => {
     assert.match(text, /Missing cgn in rest, offline/);
     assert.match(text, /2 clusters in no stage: x, y/);
     assert.match(text, /1 cluster had nothing before and keeps the revision: z/);
-    assert.equal(links["cgn"], "/clusters/ns/cgn/releases/HelmOp/ns/web");
+    // It has no release yet.
+    assert.equal(links["cgn"], "/clusters/ns/cgn");
   });
 });
 

@@ -2,12 +2,20 @@
 import assert from "node:assert/strict";
 import { helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
+import { bundleRollouts } from "@flotilla/shared/api/rollout";
 import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
 import type { ClusterClient } from "../harness/cluster-client.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { openPage, startBrowser } from "./browser.ts";
-import { logIn, pods, setPodStatus, startDashboardFleet } from "./dashboard-fleet.ts";
+import {
+  act,
+  logIn,
+  pods,
+  setPodStatus,
+  startDashboardFleet,
+  versionedChart,
+} from "./dashboard-fleet.ts";
 import { completeJob, hookedChart } from "./hooked-chart.ts";
 
 const dashboard = await startDashboardFleet({
@@ -165,6 +173,94 @@ async function startPod(client: ClusterClient, name: string): Promise<void> {
     },
   );
 }
+
+test("a staged rollout is approved, halted, resumed and rolled back on the page", async (t) => {
+  charts.publish(await versionedChart("staged", "1.0.0"), await versionedChart("staged", "1.1.0"));
+  const of = { namespace, name: "staged" };
+  await hub.create(helmOps, {
+    metadata: of,
+    spec: {
+      helm: { repo: charts.url, chart: "staged", version: "1.0.0" },
+      targets: [{ clusterSelector: {} }],
+      rolloutStrategy: {
+        stages: [
+          { name: "canary", clusterSelector: { matchLabels: { env: "test" } } },
+          { name: "rest", before: [{ name: "board", approval: {}, timeout: "72h" }] },
+        ],
+      },
+    },
+  });
+  const waits = (name: string) =>
+    waitForObject(hub, bundleRollouts, { namespace, name }, "waiting", ({ status }) =>
+      status?.stages?.some(({ gates = [] }) => gates.some(({ uid }) => uid !== undefined)),
+    );
+  const { status } = await waits("staged-1");
+  const { page, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, first, token);
+
+  const decisions = page.getByRole("region", { name: "Needs a decision" });
+  await decisions.getByText(status?.message ?? "").waitFor();
+  await decisions.getByRole("link", { name: /staged/ }).click();
+  const stages = page.getByRole("region", { name: "Stages" });
+  await stages.getByText(status?.message ?? "").waitFor();
+  assert.match(
+    await act(page, "Approve"),
+    /^flotilla approve helmop staged sha256:[0-9a-f]{64} -n fleet-default --stage rest$/,
+  );
+  await stages.getByText("2 of 2 clusters done").first().waitFor();
+  await waitForObject(hub, helmOps, of, "ready", ({ status }) => status?.readyClusters === 2);
+
+  await hub.patch(helmOps, of, { type: "merge", body: { spec: { helm: { version: "1.1.0" } } } });
+  await waits("staged-2");
+  await stages.getByText(/version 1\.1\.0, 1 of 2 clusters done/).waitFor();
+  assert.equal(await act(page, "Halt"), `flotilla rollout halt helmop staged -n ${namespace}`);
+  await act(page, "Resume rollout");
+  await act(page, "Roll back");
+  const history = page.getByRole("region", { name: "Staged rollouts" });
+  await history.getByText("2: 1.1.0, Rolled back").waitFor();
+  await history.getByText(/board of rest: passed by system:serviceaccount:.*:admin, /).waitFor();
+  await waitForObject(
+    hub,
+    bundleRollouts,
+    { namespace, name: "staged-2" },
+    "rolled back",
+    ({ status }) => status?.phase === "RolledBack",
+  );
+  assert.deepEqual(errors, []);
+});
+
+test("a user without the right to approve reads which one is missing", async (t) => {
+  const of = { namespace, name: "gated" };
+  await hub.create(helmOps, {
+    metadata: of,
+    spec: {
+      helm: { repo: charts.url, chart: "staged", version: "1.0.0" },
+      targets: [{ clusterSelector: {} }],
+      rolloutStrategy: { stages: [{ name: "all", before: [{ name: "board", approval: {} }] }] },
+    },
+  });
+  const { page, context } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  const kinds = ["helmops", "bundles", "bundlerollouts", "gates"];
+  await logIn(page, first, await dashboard.readerToken(namespace, kinds));
+  await page.goto(`${first}/apps/HelmOp/${namespace}/gated`);
+
+  const approve = page.getByRole("button", { name: "Approve" });
+  await approve.waitFor();
+  assert.equal(await approve.getAttribute("aria-disabled"), "true");
+  await approve.click({ force: true });
+  await page
+    .locator(".action-panel")
+    .getByText(`you may not patch gates/status in namespace ${namespace}`)
+    .waitFor();
+  await page.getByRole("button", { name: "Halt" }).click({ force: true });
+  await page
+    .locator(".action-panel")
+    .getByText(`you may not patch bundlerollouts in namespace ${namespace}`)
+    .waitFor();
+  await hub.delete(helmOps, of);
+});
 
 test("an upgrade that is stuck on one of two clusters says why, and where", async (t) => {
   charts.publish(await api("1.0.0"), await api("1.1.0"));

@@ -9,7 +9,7 @@ import {
 } from "@flotilla/shared/api";
 import { appKinds } from "@flotilla/shared/api/apps";
 import { bundleNameOf } from "@flotilla/shared/api/names";
-import type { BundleRollout } from "@flotilla/shared/api/rollout";
+import { type BundleRollout, maxNamed } from "@flotilla/shared/api/rollout";
 import type {
   AppDetail,
   AppRef,
@@ -192,6 +192,7 @@ export class FleetDetails {
       releases: seen,
       hiddenReleases: releases.length - seen.length,
       orphans: [...(status?.orphans ?? [])],
+      awaited: this.#awaitedIn(cluster, { sees, seesRollouts }),
       windows: seesSchedules ? this.#rollouts.windowsOfCluster(cluster, nowMs) : [],
     };
   }
@@ -269,11 +270,31 @@ export class FleetDetails {
         if (app === undefined) return [];
         const rollout =
           bundle !== undefined && seesRollouts(app.namespace)
-            ? this.#rollouts.release(bundle, deployment)
+            ? this.#rollouts.release(bundle, cluster, deployment)
             : undefined;
         const release = releaseOf({ app, bundle, deployment, cluster });
         return [{ ...release, ...(rollout !== undefined && { rollout }) }];
       });
+  }
+
+  /** What a rollout is to bring to a cluster that has nothing of it yet. */
+  #awaitedIn(
+    cluster: Cluster,
+    { sees, seesRollouts }: Pick<ClusterViewer, "sees" | "seesRollouts">,
+  ): ClusterDetail["awaited"] {
+    const { deployments } = this.#deps;
+    const own = deployments.store.byIndex(byNamespace, cluster.status?.namespace ?? "");
+    const awaited = this.#rollouts
+      .awaited(cluster, new Set(own.map(bundleKeyOf)))
+      .map((bundle) => ({ bundle, app: appRefOf(bundle) }))
+      .filter(({ app }) => seesRollouts(app.namespace) && sees(app));
+    return {
+      count: awaited.length,
+      first: awaited.slice(0, maxNamed).flatMap(({ bundle, app }) => {
+        const rollout = this.#rollouts.release(bundle, cluster, undefined);
+        return rollout === undefined ? [] : [{ app, rollout }];
+      }),
+    };
   }
 
   /** The token is that of the Bundle's annotation, as BundleDeployments have it. */

@@ -93,7 +93,7 @@ function setUp(rollouts: readonly BundleRollout[] = [aRollout(7)]) {
   const view = new FleetView(caches);
   const details = new FleetDetails({ ...caches, version: "0.3.0" });
   caches.helmOps.saw(aHelmOp());
-  caches.bundles.saw(aBundle({ rolloutStrategy: strategy }));
+  caches.bundles.saw(aBundle({ targets: [{ clusterSelector: {} }], rolloutStrategy: strategy }));
   const names = { ams: "true", ber: "", cgn: "", dus: "" };
   for (const [name, isCanary] of Object.entries(names)) {
     const deployment = aDeployment(name, {
@@ -176,6 +176,17 @@ describe("the staged rollout of an app", () => {
     assert.deepEqual(current?.stages[0]?.missing, []);
   });
 
+  test("names clusters that have nothing of it yet, too", () => {
+    const { details, clusters } = setUp();
+    clusters.saw(aCluster("ein", { metadata: { labels: {} } }));
+
+    const { current } = details.rollouts(ref, all, nowMs) ?? {};
+    assert.deepEqual(
+      current?.stages[1]?.missing.map(({ cluster }) => cluster),
+      [`${workspace}/cgn`, `${workspace}/dus`, `${workspace}/ein`],
+    );
+  });
+
   test("has the windows that clusters of a stage wait for, for those who may see Schedules", () => {
     const { details, schedules } = setUp();
     schedules.saw(aSchedule("nights", { targets: { clusters: [{ clusterName: "dus" }] } }));
@@ -250,6 +261,20 @@ describe("a release in a cluster", () => {
 
     const found = details.cluster({ namespace: workspace, name: "ber" }, viewer)?.releases[0];
     assert.equal(found?.rollout?.waits, "stage rest comes after stage canary: stage canary soaks");
+  });
+
+  test("that is still to come is named with its stage, and why it waits", () => {
+    const { details, clusters } = setUp();
+    clusters.saw(aCluster("ein", { metadata: { labels: {} } }));
+    const awaited = (sees: boolean) =>
+      details.cluster(
+        { namespace: workspace, name: "ein" },
+        { sees: () => true, seesRollouts: () => sees, seesSchedules: true, nowMs },
+      )?.awaited;
+
+    const rollout = { number: 7, stage: "rest", waits: message };
+    assert.deepEqual(awaited(true), { count: 1, first: [{ app: ref, rollout }] });
+    assert.deepEqual(awaited(false), { count: 0, first: [] });
   });
 
   test("has nothing of a rollout that the user may not see, and no windows", () => {

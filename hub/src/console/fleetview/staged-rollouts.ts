@@ -15,20 +15,30 @@ import type {
 } from "@flotilla/shared/dashboard";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
-import { byBundle, byRolledOutBundle, clusterKeyOf, presenceOf } from "../../base/index.ts";
+import {
+  byBundle,
+  byRolledOutBundle,
+  byRolloutNamespace,
+  clusterKeyOf,
+  presenceOf,
+  targetedNamespace,
+} from "../../base/index.ts";
 import {
   assignStages,
   createSchedules,
+  explainTarget,
   stagesOf,
+  type TargetGroup,
   toTargetCluster,
   toTargetGroup,
 } from "../../rules/index.ts";
-import { recordOf, rolloutOf, stagedReleaseOf } from "./rollout-of.ts";
+import { appRolloutOf, recordOf, rolloutOf, stagedReleaseOf } from "./rollout-of.ts";
 import { shownSchedule, shownStageWindow } from "./shown-window.ts";
 
 const maxHistory = 20;
 
 export interface StagedRolloutsDeps {
+  readonly bundles: { readonly store: Pick<Store<Bundle>, "byIndex"> };
   readonly rollouts: { readonly store: Pick<Store<BundleRollout>, "get" | "byIndex"> };
   readonly gates: { readonly store: Pick<Store<Gate>, "get"> };
   readonly schedules: { readonly store: Pick<Store<Schedule>, "get" | "byIndex"> };
@@ -118,16 +128,29 @@ export class StagedRolloutViews {
     return { back: promoted.length - kept, kept };
   }
 
-  release(bundle: Bundle, deployment: BundleDeployment): StagedRelease | undefined {
+  /** What a cluster has of the newest rollout. `deployment`: undefined where it has nothing yet. */
+  release(
+    bundle: Bundle,
+    cluster: Cluster,
+    deployment: BundleDeployment | undefined,
+  ): StagedRelease | undefined {
     const rollout = this.newest(bundle);
-    const key = clusterKeyOf(deployment);
-    const cluster = this.#deps.clusters.store.get(key);
-    if (rollout === undefined || cluster === undefined) return undefined;
-    const { deploymentID = "" } = deployment.spec;
+    if (rollout === undefined) return undefined;
     return stagedReleaseOf(rollout, {
-      cluster: key,
-      deploymentID,
+      cluster: keyOf(cluster),
+      deploymentID: deployment?.spec.deploymentID ?? "",
       stage: isKnown(bundle, rollout) ? this.#stageOf(bundle, cluster) : null,
+    });
+  }
+
+  /** The Bundles whose rollout is to reach a cluster that has nothing of them yet. `has`: the keys of the others. */
+  awaited(cluster: Cluster, has: ReadonlySet<ObjectKey>): readonly Bundle[] {
+    const { namespace = "" } = cluster.metadata;
+    const groups = this.#groupsOf(namespace);
+    return this.#deps.bundles.store.byIndex(byRolloutNamespace, namespace).filter((bundle) => {
+      const rollout = has.has(keyOf(bundle)) ? undefined : this.newest(bundle);
+      const isRunning = rollout !== undefined && appRolloutOf(rollout) !== undefined;
+      return isRunning && isTarget(bundle, cluster, groups);
     });
   }
 
@@ -188,7 +211,10 @@ export class StagedRolloutViews {
       );
       for (const member of placed) {
         const stage = assigned.get(keyOf(member.cluster));
-        if (stage !== undefined) found.set(stage, [...(found.get(stage) ?? []), member]);
+        if (stage === undefined) continue;
+        const own = found.get(stage) ?? [];
+        own.push(member);
+        found.set(stage, own);
       }
       return found;
     };
@@ -202,17 +228,29 @@ export class StagedRolloutViews {
     };
   }
 
+  /** Those that it is deployed to, and the targets that have nothing yet. */
   #placed(bundle: Bundle): readonly Member[] {
-    return this.#deps.deployments.store.byIndex(byBundle, keyOf(bundle)).flatMap((deployment) => {
+    const placed = new Map<ObjectKey, Member>();
+    for (const deployment of this.#deps.deployments.store.byIndex(byBundle, keyOf(bundle))) {
       const cluster = this.#deps.clusters.store.get(clusterKeyOf(deployment));
-      return cluster === undefined ? [] : [{ cluster, deployment }];
-    });
+      if (cluster !== undefined) placed.set(keyOf(cluster), { cluster, deployment });
+    }
+    const namespace = targetedNamespace(bundle);
+    const groups = this.#groupsOf(namespace);
+    for (const cluster of this.#deps.clusters.store.byIndex(byNamespace, namespace))
+      if (!placed.has(keyOf(cluster)) && isTarget(bundle, cluster, groups))
+        placed.set(keyOf(cluster), { cluster, deployment: undefined });
+    return [...placed.values()];
+  }
+
+  #groupsOf(namespace: string): readonly TargetGroup[] {
+    return this.#deps.groups.store.byIndex(byNamespace, namespace).map(toTargetGroup);
   }
 
   /** By key of the cluster. */
   #assign(bundle: Bundle, clusters: readonly Cluster[]): ReadonlyMap<ObjectKey, string> {
     const { namespace = "" } = clusters[0]?.metadata ?? {};
-    const groups = this.#deps.groups.store.byIndex(byNamespace, namespace).map(toTargetGroup);
+    const groups = this.#groupsOf(namespace);
     const staged = clusters.map((each) => ({ ...toTargetCluster(each), key: keyOf(each) }));
     return assignStages(stagesOf(bundle.spec.rolloutStrategy ?? {}), staged, groups);
   }
@@ -229,7 +267,12 @@ export class StagedRolloutViews {
 
 interface Member {
   readonly cluster: Cluster;
-  readonly deployment: BundleDeployment;
+  /** Undefined: there is none yet. */
+  readonly deployment: BundleDeployment | undefined;
+}
+
+function isTarget({ spec }: Bundle, cluster: Cluster, groups: readonly TargetGroup[]): boolean {
+  return explainTarget(toTargetCluster(cluster), spec, groups).isTarget;
 }
 
 /** Whether the stages of the strategy are those that are rolled out: a strategy may be elsewhere, or have changed. */
@@ -246,7 +289,7 @@ function missingOf(
   return members
     .filter(
       ({ deployment }) =>
-        !spec.targets.some((target) => target.deploymentID === deployment.spec.deploymentID),
+        !spec.targets.some((target) => target.deploymentID === deployment?.spec.deploymentID),
     )
     .flatMap(({ cluster, deployment }) => {
       const why = whyMissing(cluster, deployment);
@@ -258,10 +301,10 @@ function missingOf(
 
 function whyMissing(
   cluster: Cluster,
-  deployment: BundleDeployment,
+  deployment: BundleDeployment | undefined,
 ): RolloutStageView["missing"][number]["why"] | undefined {
   const { spec, status } = cluster;
-  if (spec.paused === true || deployment.spec.paused === true) return "paused";
+  if (spec.paused === true || deployment?.spec.paused === true) return "paused";
   if (presenceOf(cluster) !== "Connected") return "offline";
   return status?.scheduled === true && status.activeSchedule !== true ? "offSchedule" : undefined;
 }

@@ -196,6 +196,15 @@ export const clusterDetailSchema = clusterSchema
     releases: z.array(clusterReleaseSchema),
     hiddenReleases: z.int().meta({ description: "Releases that the user may not see." }),
     orphans: z.array(z.string()),
+    awaited: z
+      .object({
+        count: z.int(),
+        first: z.array(z.object({ app: appRefSchema, rollout: stagedReleaseSchema })),
+      })
+      .meta({
+        description:
+          "Apps whose staged rollout has not reached it yet, and that it has nothing of.",
+      }),
     windows: z.array(windowSchema).meta({
       description: "The first ten Schedules that are for it, where the user may list them.",
     }),
