@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AppDetail } from "@flotilla/shared/dashboard";
+import type { App, AppDetail, ResponseOf, Rollout } from "@flotilla/shared/dashboard";
 import { createElement } from "react";
 import { describe, test } from "vitest";
 import { app, fleet } from "../fleet/testing/index.ts";
@@ -9,8 +9,16 @@ import { AppPage } from "./app-page.tsx";
 const ref = { kind: "HelmOp", namespace: "ns", name: "web" } as const;
 const path = "/api/v1/apps/HelmOp/ns/web";
 
-function page(state: AppDetail["state"], more: Partial<AppDetail> = {}) {
-  const inFleet = app("web", state);
+interface Staged {
+  readonly inFleet?: App;
+  readonly rollouts?: ResponseOf<"rollouts">;
+}
+
+function page(
+  state: AppDetail["state"],
+  more: Partial<AppDetail> = {},
+  { inFleet = app("web", state), rollouts }: Staged = {},
+) {
   const detail: AppDetail = {
     ...inFleet,
     charts: [{ repo: "https://charts.example.com", chart: "web", constraint: "~1.2" }],
@@ -24,7 +32,7 @@ function page(state: AppDetail["state"], more: Partial<AppDetail> = {}) {
   return readPage(createElement(AppPage, ref), {
     // Without clusters there is no map, and without targets no table: only a browser draws them.
     fleet: fleet([inFleet], []),
-    details: { [path]: detail },
+    details: { [path]: detail, [`${path}/rollouts`]: rollouts },
   });
 }
 
@@ -79,6 +87,31 @@ describe("the page of an app", () => {
     test(`says of a chart that it is ${what}`, () => {
       assert.match(page("Ready", more).text, expected);
     });
+
+  test("has the stages of its rollout and the history, where it has staged rollouts", () => {
+    const inFleet = { ...app("web", "Ready"), isStaged: true };
+    const counts = {
+      ...{ total: 2, done: 1, inFlight: 1, failed: 0, pending: 0 },
+      ...{ offline: 0, paused: 0, skipped: 0, offSchedule: 0 },
+    };
+    const current: Rollout = {
+      ...{ name: "web-7", uid: "u", number: 7, phase: "Progressing", message: "1 in flight" },
+      ...{ ...counts, stages: [], actions: [] },
+    };
+    const record = {
+      ...{ name: "web-6", number: 6, phase: "Completed", message: "" },
+      ...{ done: 1, total: 2 },
+    } as const;
+    const { text } = page(
+      "Ready",
+      {},
+      { inFleet, rollouts: { current, history: [{ ...record, decisions: [] }] } },
+    );
+
+    assert.match(text, /Stages In progress ?web-7, 1 of 2 clusters done, 1 in flight 1 in flight/);
+    assert.match(text, /Staged rollouts 6, Completed ?1 of 2 done/);
+    assert.doesNotMatch(page("Ready").text, /Stages/);
+  });
 
   test("has a button for each action", () => {
     const actions = [

@@ -10,7 +10,7 @@ type Shown = (rollouts: ResponseOf<"rollouts">) => ReactNode;
 /** The newest one with its stages. Nothing for an app without any. */
 export function StagedRollout({ app }: { readonly app: AppRef }) {
   return (
-    <Rollouts app={app}>
+    <Rollouts app={app} placeholder={<div className="card stages-loading" aria-busy="true" />}>
       {({ current }) => current !== undefined && <StagesPanel app={app} rollout={current} />}
     </Rollouts>
   );
@@ -20,12 +20,19 @@ export function StagedRollouts({ app }: { readonly app: AppRef }) {
   return <Rollouts app={app}>{({ history }) => <RolloutHistory records={history} />}</Rollouts>;
 }
 
-function Rollouts({ app, children }: { readonly app: AppRef; readonly children: Shown }) {
-  const isStaged = useFleet().apps.get(objectKey(app))?.isStaged === true;
-  return isStaged ? <ReadRollouts app={app}>{children}</ReadRollouts> : null;
+interface RolloutsProps {
+  readonly app: AppRef;
+  /** While they are read, so that little moves. */
+  readonly placeholder?: ReactNode;
+  readonly children: Shown;
 }
 
-function ReadRollouts({ app, children }: { readonly app: AppRef; readonly children: Shown }) {
+function Rollouts(props: RolloutsProps) {
+  const isStaged = useFleet().apps.get(objectKey(props.app))?.isStaged === true;
+  return isStaged ? <ReadRollouts {...props} /> : null;
+}
+
+function ReadRollouts({ app, placeholder = null, children }: RolloutsProps) {
   const { kind, namespace, name } = app;
   const { apps, rows, scheduleChanges } = useFleet();
   const key = objectKey(app);
@@ -34,5 +41,5 @@ function ReadRollouts({ app, children }: { readonly app: AppRef; readonly childr
     [apps.get(key), rows.get(key), scheduleChanges.get(namespace)],
   );
   if (error !== null) return <p role="alert">{error.message}</p>;
-  return data === undefined ? null : children(data);
+  return data === undefined ? placeholder : children(data);
 }

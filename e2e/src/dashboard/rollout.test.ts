@@ -191,8 +191,12 @@ test("a staged rollout is approved, halted, resumed and rolled back on the page"
     },
   });
   const waits = (name: string) =>
-    waitForObject(hub, bundleRollouts, { namespace, name }, "waiting", ({ status }) =>
-      status?.stages?.some(({ gates = [] }) => gates.some(({ uid }) => uid !== undefined)),
+    waitForObject(
+      hub,
+      bundleRollouts,
+      { namespace, name },
+      "waiting at its gate",
+      ({ status }) => status?.reason === "GateWaiting",
     );
   const { status } = await waits("staged-1");
   const { page, context, errors } = await openPage(browser);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { BundleRollout } from "@flotilla/shared/api/rollout";
+import type { Breach, BundleRollout } from "@flotilla/shared/api/rollout";
 import type { Rollout, RolloutActionName, RolloutGate } from "@flotilla/shared/dashboard";
 import { describe, test } from "vitest";
 import {
@@ -58,11 +58,11 @@ describe("the commands of a rollout", () => {
     const now = "2026-01-01T12:00:00Z";
     const metadata = { resourceVersion: "12" };
     const halted = rollout("Halted");
-    const breach = {
+    const breach: Breach = {
       ...{ stage: "rest", cause: "Failures", action: "Halt", at: now },
       ...{ failed: 2, maxFailures: 1 },
-    } as const;
-    const failed = { ...halted, status: { phase: "Halted", breach } } as const;
+    };
+    const failed: BundleRollout = { ...halted, status: { phase: "Halted", breach } };
 
     assert.deepEqual(commandPatch("halt", rollout("Waiting"), now), {
       metadata,
@@ -153,7 +153,16 @@ describe("the decisions about a gate", () => {
     ["are none before its turn", notBegun, []],
   ];
   test.each(rows)("%s", (_, each, expected) => {
-    assert.deepEqual(decisionsOf(each), expected);
+    assert.deepEqual(decisionsOf(each, "Waiting"), expected);
+  });
+
+  test("are offered while its rollout goes on or may go on", () => {
+    const offered = (phase: Phase) => decisionsOf(gate, phase).length > 0;
+    const phases = ["Progressing", "Waiting", "Halted", "RollingBack", "RolledBack"] as const;
+    const ended = ["Completed", "Superseded", "Cancelled"] as const;
+
+    assert.deepEqual(phases.map(offered), [true, true, true, false, false]);
+    assert.deepEqual(ended.map(offered), [false, false, false]);
   });
 
   test("say in numbers what they do", () => {

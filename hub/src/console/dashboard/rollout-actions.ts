@@ -38,14 +38,16 @@ export function commandsOf({
   }
 }
 
-/** The decisions that a gate offers, which was seen as it is now; none where nobody decides it. */
-export function decisionsOf({
-  type,
-  result,
-  uid,
-  startedAt,
-}: Pick<RolloutGate, "type" | "result" | "uid" | "startedAt">): readonly GateActionName[] {
-  if (result !== "Waiting" || uid === undefined || startedAt === undefined) return [];
+/** Phases in which a gate is still waited for, or may be again. */
+const goesOn: ReadonlySet<Rollout["phase"]> = new Set(["Progressing", "Waiting", "Halted"]);
+
+/** The decisions that a gate offers in a phase of its rollout; none where nobody decides it. */
+export function decisionsOf(
+  { type, result, uid, startedAt }: Pick<RolloutGate, "type" | "result" | "uid" | "startedAt">,
+  phase: Rollout["phase"],
+): readonly GateActionName[] {
+  if (!goesOn.has(phase) || result !== "Waiting") return [];
+  if (uid === undefined || startedAt === undefined) return [];
   if (type === "Approval") return ["approve", "reject"];
   return type === "External" ? ["pass", "fail"] : [];
 }

@@ -116,6 +116,7 @@ function setUp({ sees = () => true, may = () => true }: Given = {}) {
 describe("the rollouts of an app", () => {
   test("have the actions of the newest one and of its gates", async () => {
     const { body } = await setUp().read();
+    const board = body?.current?.stages[0]?.gates[0];
 
     assert.deepEqual(
       body?.current?.actions.map(({ action, allowed, reason }) => [action, allowed, reason]),
@@ -126,7 +127,7 @@ describe("the rollouts of an app", () => {
       ],
     );
     assert.deepEqual(
-      body?.current?.stages[0]?.gates[0]?.actions.map(({ action, command }) => [action, command]),
+      board?.actions.map(({ action, command }) => [action, command]),
       [
         ["approve", `flotilla approve helmop web ${digest} -n ${workspace} --stage all`],
         ["reject", `flotilla reject helmop web ${digest} -n ${workspace} --stage all`],

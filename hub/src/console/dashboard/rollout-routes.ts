@@ -97,7 +97,7 @@ export function rolloutRoutes(api: Api, deps: RolloutRoutesDeps): void {
         stage.gates.map(async (gate) => ({
           ...gate,
           actions: await Promise.all(
-            decisionsOf(gate).map(async (action): Promise<RolloutAction> => {
+            decisionsOf(gate, current.phase).map(async (action): Promise<RolloutAction> => {
               const named = { stage: stage.name, gate: gate.gate ?? "", digest: gate.digest ?? "" };
               const effect = decisionEffect(action, stage.name, gate);
               const command = rolloutCommand(action, of, named);

@@ -178,7 +178,7 @@ function gateOf(record: GateRecord, { gateOf: find }: RolloutInputs): RolloutGat
 }
 
 function decisionOf({ result, by, verified, at, message }: StoredDecision) {
-  return { result, by, at, verified: by === "" || verified === true, ...(message && { message }) };
+  return { result, by, at, verified: by === "" || verified !== false, ...(message && { message }) };
 }
 
 export function recordOf({ metadata, spec, status }: BundleRollout): RolloutRecord {

@@ -31,9 +31,7 @@ const namedClustersSchema = z.object({
 const decisionSchema = z.object({
   result: z.enum(["Passed", "Failed"]),
   by: text("Who decided; empty: the hub."),
-  verified: z
-    .boolean()
-    .meta({ description: "Whether the API server has checked that name. Always so for the hub." }),
+  verified: z.boolean().meta({ description: "False: the API server has not checked that name." }),
   at: text("RFC 3339."),
   message: optional("Why."),
 });
