@@ -42,7 +42,7 @@ export type ActionsFor = (
   isSuspended: boolean,
 ) => Promise<Action[]>;
 
-/** Of what users change. */
+/** The field manager of what users change. */
 export const fieldManager = "flotilla-dashboard";
 
 export function actionRoutes(api: Api, deps: ActionRoutesDeps): ActionsFor {
