@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import type { App, AppDetail, ResponseOf, Rollout } from "@flotilla/shared/dashboard";
+import type {
+  App,
+  AppDetail,
+  ResponseOf,
+  Rollout,
+  RolloutRecord,
+} from "@flotilla/shared/dashboard";
 import { createElement } from "react";
 import { describe, test } from "vitest";
 import { app, fleet } from "../fleet/testing/index.ts";
@@ -98,15 +104,11 @@ describe("the page of an app", () => {
       ...{ name: "web-7", uid: "u", number: 7, phase: "Progressing", message: "1 in flight" },
       ...{ ...counts, stages: [], actions: [] },
     };
-    const record = {
+    const record: RolloutRecord = {
       ...{ name: "web-6", number: 6, phase: "Completed", message: "" },
-      ...{ done: 1, total: 2 },
-    } as const;
-    const { text } = page(
-      "Ready",
-      {},
-      { inFleet, rollouts: { current, history: [{ ...record, decisions: [] }] } },
-    );
+      ...{ done: 1, total: 2, decisions: [] },
+    };
+    const { text } = page("Ready", {}, { inFleet, rollouts: { current, history: [record] } });
 
     assert.match(text, /Stages In progress ?web-7, 1 of 2 clusters done, 1 in flight 1 in flight/);
     assert.match(text, /Staged rollouts 6, Completed ?1 of 2 done/);
