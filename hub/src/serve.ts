@@ -6,11 +6,19 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { parseListenAddress, startHttpServer } from "@flotilla/shared/program";
 import { cachesSynced } from "./base/index.ts";
 import { type HubConfig, replicaAddress, serverNames } from "./config.ts";
-import { createUserRequests, requestRoute, runKeyRotation } from "./console/index.ts";
+import {
+  createUserRequests,
+  isPlanPath,
+  planRoute,
+  requestRoute,
+  runKeyRotation,
+} from "./console/index.ts";
 import { createReceiverController, createWebhooks } from "./events/index.ts";
 import { ensureHubNamespace, runLocalCluster } from "./fleet/index.ts";
 import {
   type AgentServer,
+  type AskAgentDeps,
+  createAgentAsker,
   createAgentServer,
   createLiveSigningKey,
   createReplica,
@@ -24,7 +32,14 @@ import {
 } from "./link/index.ts";
 import type { Parts } from "./parts.ts";
 import { lead } from "./process/index.ts";
-import { createDeploymentTrust, createPinSigner, watchReferences } from "./rules/index.ts";
+import { createRolloutObjects } from "./rollout/index.ts";
+import {
+  createDeploymentTrust,
+  createPinSigner,
+  type DataSigner,
+  type DeploymentTrust,
+  watchReferences,
+} from "./rules/index.ts";
 import { serveDashboard } from "./serve-dashboard.ts";
 
 export interface ServeOptions {
@@ -33,6 +48,12 @@ export interface ServeOptions {
   /** Why this replica is not ready, for people; undefined when it is. */
   readonly notReady: () => string | undefined;
   readonly setNotReady: (why: string | undefined) => void;
+}
+
+/** What the hub has signed, once its key is known. */
+interface LiveSigning {
+  readonly trust: DeploymentTrust;
+  readonly signer: () => DataSigner;
 }
 
 /** How long streams may take to end before the port is closed regardless. */
@@ -71,24 +92,43 @@ export async function serve(
   };
   const link = await openReplicaLink(config.replicaListen);
   const linkPort = parseListenAddress(link.address, "a port of the hub").port;
-  const requests = createUserRequests({
-    ...parts,
-    ...stores,
+  const agents: Pick<AskAgentDeps, "replica" | "link" | "addressOf" | "ask"> = {
     replica: name,
     link,
     addressOf: (of) => own?.addressOf(of),
     ask: (...request) => answering?.request(...request) ?? { kind: "offline" },
+  };
+  const requests = createUserRequests({ ...parts, ...stores, ...agents });
+  const askAgent = createAgentAsker({ ...parts, ...stores, ...agents });
+  let signing: LiveSigning | undefined;
+  const plans = planRoute({
+    ...parts,
+    ...stores,
+    ask: askAgent,
+    rollouts: createRolloutObjects({
+      rest: parts.rest,
+      rollouts: caches.rollouts.store,
+      signer: {
+        sign: (data) => signing?.signer().sign(data) ?? "",
+        isSigned: (data, signature) => signing?.signer().isSigned(data, signature) === true,
+      },
+    }),
+    isTrusted: (deployment) => signing?.trust.isTrusted(deployment) === true,
+    notReady,
+    addressHeader: config.clientAddressHeader,
+  });
+  const asked = requestRoute({
+    ...parts,
+    requests,
+    notReady,
+    addressHeader: config.clientAddressHeader,
   });
   const dashboard = serveDashboard({ config, parts, requests, notReady }, ending.signal);
   const http = await startHttpServer({
     listen: config.httpListen,
     routes: {
-      "/requests/": requestRoute({
-        ...parts,
-        requests,
-        notReady,
-        addressHeader: config.clientAddressHeader,
-      }),
+      "/requests/": (request, response) =>
+        (isPlanPath(request.url ?? "/") ? plans : asked)(request, response),
       ...webhooks.routes,
       "/": dashboard.route,
     },
@@ -112,6 +152,7 @@ export async function serve(
     const signingKey = await createLiveSigningKey({ rest: parts.rest, namespace, log });
     running.push(signingKey.run(ending.signal));
     const trust = createDeploymentTrust(signingKey.current, createPinSigner, bundles.store);
+    signing = { trust, signer: () => createPinSigner(signingKey.current().bytes) };
     watchReferences({ deployments, bundles }, parts.objects, trust);
     running.push(parts.run(ending.signal), webhooks.run(ending.signal));
     const server = await createAgentServer(
@@ -155,6 +196,7 @@ export async function serve(
         {
           ...parts,
           resolver: parts.sources,
+          askAgent,
           requireServiceAccount: config.requireServiceAccount,
           flux: {
             informers: parts.flux,

@@ -8,6 +8,7 @@ import type { HubOptions } from "../fleet/index.ts";
 import { changeCommands } from "./change-commands.ts";
 import { gateCommands } from "./gate-commands.ts";
 import { dirOption, parseClusterCount, parseTimeout, withHubOptions } from "./options.ts";
+import { planCommand } from "./plan-command.ts";
 import type { TargetOptions } from "./reconcile.ts";
 import { requestCommands } from "./request-commands.ts";
 import { rolloutCommand } from "./rollout-commands.ts";
@@ -32,6 +33,7 @@ export function createProgram(config: CliConfig): Command {
     ...requestCommands(config),
     rolloutCommand(config),
     ...gateCommands(config),
+    planCommand(config),
     targetCommand(config),
     clusterCommand(config),
     scheduleCommand(config),

@@ -18,10 +18,12 @@ export interface AskOptions extends HubOptions {
   readonly hubService: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
+  /** For how long the answer is waited for, ms; absent: as long as one agent may take. */
+  readonly timeoutMs?: number;
 }
 
-/** The hub answers within 35 s. */
-const timeoutMs = 45_000;
+/** The hub answers within 35 s for one agent. */
+const defaultTimeoutMs = 45_000;
 /** The shortest that the API server issues. */
 const tokenSeconds = 600;
 
@@ -38,15 +40,16 @@ export async function askHub(
     // No API server passes requests on to a pod whose address is one of this machine.
     const url = options.hubUrl ?? fleet?.addresses["dashboard"];
     const path = `${options.path}${queryText(options.query)}`;
-    const headers = { [tokenHeader]: token };
+    const { timeoutMs = defaultTimeoutMs } = options;
+    const sent = { headers: { [tokenHeader]: token }, timeoutMs };
     if (url === undefined) {
       const service = `services/http:${options.hubService}:http/proxy`;
       const proxied = `/api/v1/namespaces/${hubNamespace}/${service}${path}`;
-      return printAnswer(await ask(kube, proxied, headers), print);
+      return printAnswer(await ask(kube, proxied, sent), print);
     }
     const hub = connectKube({ server: url, credentials: { kind: "none" } });
     try {
-      return printAnswer(await ask(hub, path, headers), print);
+      return printAnswer(await ask(hub, path, sent), print);
     } finally {
       await hub.close();
     }
@@ -58,10 +61,10 @@ export async function askHub(
 async function ask(
   rest: KubeRest,
   path: string,
-  headers: Readonly<Record<string, string>>,
+  sent: { readonly headers: Readonly<Record<string, string>>; readonly timeoutMs: number },
 ): Promise<string> {
   try {
-    return await rest.raw(path, { headers, timeoutMs });
+    return await rest.raw(path, sent);
   } catch (thrown) {
     const message = thrown instanceof KubeStatusError ? thrown.serverMessage : "";
     throw new AppError(

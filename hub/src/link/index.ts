@@ -24,6 +24,7 @@ export type { ReportPosition, ReportSink } from "./dispatch/report-intake.ts";
 export { createReportWriter } from "./dispatch/report-writer.ts";
 export { readCertificateRequest } from "./identity/certificate-request.ts";
 export { identityInNames, readHubId } from "./identity/cluster-identity.ts";
+export { type AskAgentDeps, createAgentAsker } from "./planrequest/ask-agent.ts";
 export { runPresenceController } from "./presence/controller.ts";
 export { highestEpoch } from "./presence/epoch.ts";
 export { runTokenController } from "./registrationtoken/controller.ts";

@@ -12,3 +12,15 @@ export {
   type SequencedReport,
 } from "./bundledeployment/status.ts";
 export { createContentController } from "./contentgc/controller.ts";
+export { fleetPlanOf } from "./plan/fleet-plan.ts";
+export type {
+  AgentAnswer,
+  AskAgent,
+  PlanQuestion,
+  PlanTarget,
+  UnknownPlan,
+} from "./plan/plan-outcome.ts";
+export { planIn, planSecretName } from "./plan/plan-secret.ts";
+export { type DesiredPlanDeps, planCandidates, sampled } from "./stageplan/desired-plan.ts";
+export { planFleet } from "./stageplan/plan-candidates.ts";
+export { createRolloutObjects } from "./stages/rollout-objects.ts";

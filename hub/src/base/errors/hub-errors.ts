@@ -146,7 +146,7 @@ export const hubErrors = defineErrors({
   },
   REQUEST_FORBIDDEN: {
     retryable: false,
-    help: "The account may not read that of the deployments of the workspace. Grant it `get` on the subresource of `bundledeployments` that the message names (`log`, `diff`, `history`, `resources` or `events`), of the API group `fleet.cattle.io` in the workspace.",
+    help: "The account may not read that of the deployments of the workspace. Grant it `get` on the subresource of `bundledeployments` that the message names (`log`, `diff`, `history`, `resources` or `events`), of the API group `fleet.cattle.io` in the workspace; for a plan `get` on `bundlerollouts/plan` of `flotilla.dev`.",
   },
   REQUEST_TARGET_NOT_FOUND: {
     retryable: false,

@@ -56,24 +56,32 @@ export interface UserRequests {
 
 /** The agent has 30 s; it may have waited for other messages. */
 const answerTimeoutMs = 35_000;
+/** The same for a plan, for which it renders a chart twice. */
+const planTimeoutMs = 65_000;
+/** Plans that other replicas forward to this one at the same time. */
+const mostPlans = 600;
 
 export function createUserRequests(deps: UserRequestsDeps): UserRequests {
   const { clock, log, link } = deps;
   const inProgress = createInProgress();
+  let plans = 0;
 
   /** Runs until the client goes, or the time is over. */
   async function respond(
     response: ServerResponse,
     work: (signal: AbortSignal) => Promise<void>,
+    timeoutMs = answerTimeoutMs,
   ): Promise<void> {
     const closed = new AbortController();
     response.once("close", () => closed.abort());
-    const timer = clock.setTimeout(() => closed.abort(tooLate()), answerTimeoutMs);
+    const timer = clock.setTimeout(() => closed.abort(tooLate(timeoutMs)), timeoutMs);
     try {
       await work(closed.signal);
     } catch (thrown) {
       if (response.headersSent || response.destroyed) return void response.destroy();
-      const { status, body } = rejection(AppError.from(closed.signal.aborted ? tooLate() : thrown));
+      const { status, body } = rejection(
+        AppError.from(closed.signal.aborted ? tooLate(timeoutMs) : thrown),
+      );
       response.writeHead(status, {
         "content-type": "application/json",
         "cache-control": "no-store",
@@ -90,6 +98,25 @@ export function createUserRequests(deps: UserRequestsDeps): UserRequests {
       await work();
     } finally {
       done();
+    }
+  }
+
+  /** The replica that makes the plan limits how many agents it asks. */
+  async function whilePlanning(
+    forwarded: ForwardedRequest,
+    response: ServerResponse,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (plans >= mostPlans)
+      throw new AppError(
+        hubErrors.REQUEST_LIMITED,
+        `this replica of the hub asks ${plans} agents for plans; retry when some have answered`,
+      );
+    plans += 1;
+    try {
+      await answerByAgent(deps, forwarded, response, signal);
+    } finally {
+      plans -= 1;
     }
   }
 
@@ -130,9 +157,13 @@ export function createUserRequests(deps: UserRequestsDeps): UserRequests {
         });
       }),
     answerReplica: (forwarded, response) =>
-      respond(response, (signal) =>
-        whileInProgress(forwarded.username, () => answerByAgent(deps, forwarded, response, signal)),
-      ),
+      forwarded.body.kind === "plan"
+        ? respond(response, (signal) => whilePlanning(forwarded, response, signal), planTimeoutMs)
+        : respond(response, (signal) =>
+            whileInProgress(forwarded.username, () =>
+              answerByAgent(deps, forwarded, response, signal),
+            ),
+          ),
   };
 }
 
@@ -221,9 +252,9 @@ function offline(message: string): AppError {
   return new AppError(hubErrors.AGENT_OFFLINE, message);
 }
 
-function tooLate(): AppError {
+function tooLate(timeoutMs: number): AppError {
   return new AppError(
     hubErrors.REQUEST_INTERRUPTED,
-    `there is no complete answer after ${answerTimeoutMs / 1_000} s`,
+    `there is no complete answer after ${timeoutMs / 1_000} s`,
   );
 }

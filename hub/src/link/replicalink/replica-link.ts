@@ -13,7 +13,11 @@ import { formatListenAddress, type ListenAddress } from "@flotilla/shared/progra
 import { hubErrors } from "../../base/index.ts";
 import type { RenewedCertificate } from "../authority/renewed-certificate.ts";
 import { replicaInNames } from "../identity/replica-identity.ts";
-import { type ForwardedRequest, forwardedRequestSchema } from "./forwarded-request.ts";
+import {
+  type ForwardedRequest,
+  forwardedJson,
+  forwardedRequestSchema,
+} from "./forwarded-request.ts";
 
 /** Answers a request that another replica has authorized. */
 export type AnswerForwarded = (
@@ -50,7 +54,8 @@ export interface TargetReplica {
 }
 
 const path = "/v1/forward";
-const maxBodyBytes = 64 * 1024;
+/** A plan has a content and what it refers to. Only replicas of this hub send them. */
+const maxBodyBytes = 6 * 1024 * 1024;
 const tls = { requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
 
 /** Opens the port. Rejects when it cannot listen. */
@@ -124,7 +129,7 @@ export async function openReplicaLink(listen: ListenAddress): Promise<ReplicaLin
             ? undefined
             : new Error(`its certificate is not that of replica ${name}`);
         },
-      }).end(JSON.stringify(request));
+      }).end(forwardedJson(request));
       try {
         const [response] = (await once(outgoing, "response")) as [IncomingMessage];
         return response;

@@ -6,7 +6,7 @@ export {
   type FieldText,
   withText,
 } from "./action-options.ts";
-export { agentCapabilities } from "./agent-capabilities.ts";
+export { type AgentCapability, agentCapabilities } from "./agent-capabilities.ts";
 export {
   type Bundle,
   type BundleSpec,

@@ -1,4 +1,11 @@
 export {
+  type FleetPlan,
+  type FleetPlanGroup,
+  fleetPlanSchema,
+  maxPlanGroups,
+  maxPlanNames,
+} from "./fleet-plan.ts";
+export {
   maxPlanLineBytes,
   maxPlanTextBytes,
   type PlanAnswer,

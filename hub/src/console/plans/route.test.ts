@@ -1,0 +1,206 @@
+/** `flotilla plan` at the port of the hub, with agents that answer and an API server in memory. */
+import assert from "node:assert/strict";
+import { type BundleDeployment, bundleDeployments, clusters } from "@flotilla/shared/api";
+import { type Gate, gates, rolloutApiVersion } from "@flotilla/shared/api/rollout";
+import { answerLineSchema } from "@flotilla/shared/dashboard";
+import { secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { type FleetPlan, fleetPlanSchema } from "@flotilla/shared/plan";
+import { startHttpServer } from "@flotilla/shared/program";
+import { systemClock } from "@flotilla/shared/time";
+import { describe, onTestFinished, test } from "vitest";
+import type { AgentAnswer } from "../../rollout/index.ts";
+import { planSecret } from "../../rollout/plan/plan-secret.ts";
+import { answered } from "../../rollout/plan/testing/index.ts";
+import { aBundle, aCluster, aDeployment, createTestCaches, digestA } from "../../testing/index.ts";
+import { planRoute } from "./route.ts";
+
+const path = "/requests/v1/namespaces/fleet-default/helmops/web/plan";
+const token = "a.b.c";
+
+interface SetUp {
+  readonly answers?: Readonly<Record<string, AgentAnswer>>;
+  readonly isAllowed?: boolean;
+  readonly isTrusted?: (deployment: BundleDeployment) => boolean;
+}
+
+async function serve({ answers = {}, isAllowed = true, isTrusted = () => true }: SetUp = {}) {
+  const server = createMemoryApiServer();
+  const caches = createTestCaches();
+  const bundle = aBundle();
+  caches.bundles.saw(bundle);
+  for (const name of ["ams", "ber", "cgn"]) {
+    caches.clusters.saw(server.put(clusters, aCluster(name)));
+    caches.deployments.saw(server.put(bundleDeployments, aDeployment(name)));
+  }
+  const asked: string[] = [];
+  const reviewed: unknown[] = [];
+  const route = planRoute({
+    rest: {
+      get: (...args) => server.get(...args),
+      raw(url, options = {}) {
+        const review: unknown = JSON.parse(options.body ?? "{}");
+        reviewed.push(review);
+        const user = { username: "alice" };
+        const authenticated = { authenticated: true, audiences: ["flotilla-requests"], user };
+        const status = url.includes("tokenreviews") ? authenticated : { allowed: isAllowed };
+        return Promise.resolve(JSON.stringify({ status }));
+      },
+    },
+    bundles: caches.bundles.store,
+    clusters: caches.clusters.store,
+    groups: caches.groups.store,
+    deployments: caches.deployments.store,
+    rollouts: { of: () => [] },
+    isTrusted,
+    ask({ cluster, deploymentId }) {
+      asked.push(`${cluster} ${deploymentId === digestA ? "A" : "other"}`);
+      return Promise.resolve(answers[cluster] ?? answered("image", "+image\n"));
+    },
+    notReady: () => undefined,
+    clock: systemClock,
+    log: silentLog(),
+  });
+  const http = await startHttpServer({
+    listen: { host: "127.0.0.1", port: 0 },
+    routes: { "/requests/": route },
+  });
+  onTestFinished(() => http.close());
+  async function get(query = ""): Promise<Response> {
+    return await fetch(`http://${http.address}${path}${query}`, {
+      headers: { "flotilla-token": token },
+    });
+  }
+  async function plan(query = ""): Promise<FleetPlan> {
+    const response = await get(query);
+    const text = await response.text();
+    assert.equal(response.status, 200, text);
+    const [line = ""] = text.split("\n");
+    const read = answerLineSchema.parse(JSON.parse(line));
+    return fleetPlanSchema.parse(JSON.parse("data" in read ? read.data : ""));
+  }
+  return { server, get, plan, asked, reviewed };
+}
+
+describe("the plan of an app", () => {
+  test("is made of what each cluster is to get, in groups, with the text of each", async () => {
+    const { plan, asked } = await serve({
+      answers: { "fleet-default/cgn": answered("replicas", "+replicas\n") },
+    });
+
+    const { total, groups, unchanged, unknown } = await plan();
+
+    assert.equal(total, 3);
+    assert.deepEqual(
+      groups.map(({ clusters: { count, first }, text }) => [count, first, text]),
+      [
+        [2, ["fleet-default/ams", "fleet-default/ber"], "+image\n"],
+        [1, ["fleet-default/cgn"], "+replicas\n"],
+      ],
+    );
+    assert.deepEqual([unchanged.count, unknown], [0, []]);
+    assert.equal(asked.length, 5);
+  });
+
+  test("needs the right to get bundlerollouts/plan in the namespace of the app", async () => {
+    const { get, asked, reviewed } = await serve({ isAllowed: false });
+
+    const response = await get();
+
+    assert.equal(response.status, 403);
+    assert.match(
+      await response.text(),
+      /alice may not get bundlerollouts\/plan of API group flotilla\.dev in namespace fleet-default/,
+    );
+    assert.deepEqual(asked, []);
+    assert.match(JSON.stringify(reviewed), /"resource":"bundlerollouts"/);
+  });
+
+  test("of one cluster asks that one alone", async () => {
+    const { plan, asked } = await serve();
+
+    assert.equal((await plan("?cluster=ber")).total, 1);
+    assert.deepEqual(
+      new Set(asked.map((each) => each.split(" ")[0])),
+      new Set(["fleet-default/ber"]),
+    );
+  });
+
+  test("of a sample says how many were not asked", async () => {
+    const { plan, asked } = await serve({
+      answers: { "fleet-default/ams": answered("") },
+    });
+
+    const { notAsked, unchanged, total } = await plan("?sample=1");
+
+    assert.deepEqual([total, notAsked, unchanged.count], [3, 2, 1]);
+    assert.equal(asked.length, 1);
+  });
+
+  test("asks nobody about a deployment that the hub did not write", async () => {
+    const { plan, asked } = await serve({ isTrusted: () => false });
+
+    const { unknown, groups } = await plan();
+
+    assert.deepEqual([asked, groups], [[], []]);
+    assert.deepEqual([unknown[0]?.reason, unknown[0]?.clusters.count], ["Unplannable", 3]);
+  });
+
+  test("of an app or a stage that does not exist is not made", async () => {
+    const { get } = await serve();
+
+    const response = await get("?stage=prod");
+
+    assert.equal(response.status, 404);
+    assert.match(await response.text(), /has no stage prod/);
+  });
+
+  const stored: FleetPlan = {
+    total: 1,
+    groups: [],
+    others: { groups: 0, clusters: 0 },
+    unchanged: { count: 1, first: ["fleet-default/ams"] },
+    unknown: [],
+    notAsked: 0,
+  };
+
+  function aGate(app: string): Gate {
+    return {
+      apiVersion: rolloutApiVersion,
+      kind: "Gate",
+      metadata: { name: "web-7-prod-board", namespace: "fleet-default" },
+      spec: {
+        type: "Approval",
+        app: { kind: "HelmOp", name: app },
+        rollout: { name: "web-7", uid: "uid" },
+        stage: "prod",
+        gate: "board",
+        when: "Before",
+        revision: digestA,
+        digest: digestA,
+        clusters: { count: 1, first: [] },
+        plan: { groups: 0, changed: 0, unchanged: 1, failing: 0, offline: 0 },
+      },
+    };
+  }
+
+  test("that an approval is about is read from its Secret", async () => {
+    const { server, plan, asked } = await serve();
+    const where = { namespace: "flotilla-system", rollout: "fleet-default/web-7" };
+    server.put(gates, aGate("web"));
+    server.put(secrets, planSecret({ digest: digestA }, stored, where));
+
+    assert.deepEqual(await plan("?gate=web-7-prod-board"), stored);
+    assert.deepEqual(asked, []);
+  });
+
+  test("that the approval of another app is about is not read", async () => {
+    const { server, get } = await serve();
+    const where = { namespace: "flotilla-system", rollout: "fleet-default/web-7" };
+    server.put(gates, aGate("other"));
+    server.put(secrets, planSecret({ digest: digestA }, stored, where));
+
+    assert.equal((await get("?gate=web-7-prod-board")).status, 404);
+  });
+});

@@ -1,0 +1,128 @@
+/** The HTTP route of `flotilla plan`: who asks, and whether they may read the changes of a rollout. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tokenHeader } from "@flotilla/shared/api/names";
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import { AppError } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import { hubErrors } from "../../base/index.ts";
+import { clientAddress } from "../../events/index.ts";
+import { type Attributes, reviewAccess, type User } from "../access/reviews.ts";
+import { authenticate } from "../requests/access.ts";
+import { answerType, rejection } from "../requests/response.ts";
+import { type AppPlanDeps, planApp } from "./app-plan.ts";
+import { readGatePlan } from "./gate-plan.ts";
+import { parsePlanRequest } from "./parse-plan.ts";
+
+export interface PlanRouteDeps extends AppPlanDeps {
+  readonly rest: Pick<KubeRest, "raw" | "get">;
+  /** The header with the address of the client, which an ingress sets; absent: that of the connection counts. */
+  readonly addressHeader?: string | undefined;
+  /** The reason why requests are rejected now. */
+  readonly notReady: () => string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The plans that one address may ask for, also without a valid token. */
+const rate = { perSecond: 1, burst: 20 };
+/** Each asks up to 200 agents at a time. */
+const mostPlans = 2;
+/** Some thousand agents are asked 200 at a time, and each may take a minute. */
+const timeoutMs = 10 * 60_000;
+
+/** Answers one request; never rejects. */
+export function planRoute(deps: PlanRouteDeps) {
+  const { rest, clock, log, notReady, addressHeader } = deps;
+  const rates = createKeyedRateLimiter({ clock, ...rate });
+  const inProgress = new Map<string, number>();
+
+  async function answer(request: IncomingMessage, signal: AbortSignal): Promise<string> {
+    if (request.method !== "GET")
+      throw new AppError(hubErrors.REQUEST_INVALID, "only GET is allowed");
+    const asked = parsePlanRequest(request.url ?? "/");
+    if (notReady() !== undefined)
+      throw new AppError(hubErrors.AGENT_OFFLINE, "this replica of the hub is not ready; retry");
+    if (!rates.take(clientAddress(request, addressHeader)))
+      throw new AppError(hubErrors.REQUEST_LIMITED, "too many plans; retry in a second");
+    const header = request.headers[tokenHeader];
+    const user = await authenticate(rest, typeof header === "string" ? header : "", signal);
+    if (!(await reviewAccess(rest, user, planAttributes(asked.workspace), signal)))
+      throw forbidden(user, asked.workspace);
+    if (asked.gate !== undefined)
+      return JSON.stringify(await readGatePlan(rest, asked, asked.gate));
+    return await whileInProgress(user.username, async () => {
+      const { workspace, kind, name } = asked;
+      log.info({ user: user.username, app: `${kind} ${workspace}/${name}` }, "making a plan");
+      return JSON.stringify(await planApp(deps, asked, signal));
+    });
+  }
+
+  async function whileInProgress<T>(username: string, work: () => Promise<T>): Promise<T> {
+    const total = [...inProgress.values()].reduce((sum, count) => sum + count, 0);
+    if (inProgress.has(username))
+      throw new AppError(
+        hubErrors.REQUEST_LIMITED,
+        `${username} has another plan in progress; retry when it has ended`,
+      );
+    if (total >= mostPlans)
+      throw new AppError(
+        hubErrors.REQUEST_LIMITED,
+        `this replica of the hub makes ${total} other plans; retry when one of them has ended`,
+      );
+    inProgress.set(username, 1);
+    try {
+      return await work();
+    } finally {
+      inProgress.delete(username);
+    }
+  }
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const closed = new AbortController();
+    response.once("close", () => closed.abort());
+    const timer = clock.setTimeout(() => closed.abort(tooLate()), timeoutMs);
+    try {
+      const data = await answer(request, closed.signal);
+      response.writeHead(200, { "content-type": answerType, "cache-control": "no-store" });
+      response.end(`${JSON.stringify({ data })}\n${JSON.stringify({ end: {} })}\n`);
+    } catch (thrown) {
+      if (response.destroyed) return;
+      const { status, body } = rejection(AppError.from(thrown));
+      response.writeHead(status, {
+        "content-type": "application/json",
+        "cache-control": "no-store",
+      });
+      response.end(body);
+    } finally {
+      timer.cancel();
+    }
+  };
+}
+
+/** The right to read what a rollout changes. The subresource exists only for this. */
+function planAttributes(namespace: string): Attributes {
+  return {
+    group: "flotilla.dev",
+    version: "v1alpha1",
+    resource: "bundlerollouts",
+    subresource: "plan",
+    namespace,
+    verb: "get",
+  };
+}
+
+function forbidden({ username }: User, workspace: string): AppError {
+  return new AppError(
+    hubErrors.REQUEST_FORBIDDEN,
+    `${username} may not get bundlerollouts/plan of API group flotilla.dev in namespace ${workspace}`,
+  );
+}
+
+function tooLate(): AppError {
+  return new AppError(
+    hubErrors.REQUEST_INTERRUPTED,
+    `there is no complete plan after ${timeoutMs / 60_000} min; plan one stage with --stage, or some clusters with --sample`,
+  );
+}

@@ -1,0 +1,172 @@
+/**
+ * What `flotilla plan` asks for: the content that each cluster of an app is to get, whether a rollout, a pause or a limit holds it or not.
+ * Only contents that the hub has stored and signed for it are planned: an agent renders them as the account of the deployment.
+ */
+import type { Bundle, BundleDeployment, Cluster, ClusterGroup } from "@flotilla/shared/api";
+import type { BundleRolloutStatus } from "@flotilla/shared/api/rollout";
+import { createTimeSlices } from "@flotilla/shared/concurrency";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { byBundle, clusterKeyOf, isForCluster, targetedNamespace } from "../../base/index.ts";
+import {
+  assignStages,
+  isStaged,
+  stagesOf,
+  toTargetCluster,
+  toTargetGroup,
+} from "../../rules/index.ts";
+import type { KnownPlan, PlanOutcome, PlanTarget } from "../plan/plan-outcome.ts";
+import { digestOf } from "../stages/gate.ts";
+import { type PinnedContent, pinnedContents } from "../stages/pinned-contents.ts";
+import type { RolloutObjects } from "../stages/rollout-objects.ts";
+
+/** A cluster of a plan. */
+export interface PlanCandidate {
+  /** `namespace/name` of its Cluster. */
+  readonly cluster: string;
+  /** The stage that takes it; undefined: none does, or there are none. */
+  readonly stage: string | undefined;
+  /** Clusters with the same text are expected to have the same plan. */
+  readonly kind: string;
+  /** What is asked, or what is known without asking. */
+  readonly plan: { readonly kind: "ask"; readonly target: PlanTarget } | PlanOutcome;
+}
+
+export interface DesiredPlanDeps {
+  readonly clusters: Pick<Store<Cluster>, "byIndex">;
+  readonly groups: Pick<Store<ClusterGroup>, "byIndex">;
+  readonly deployments: Pick<Store<BundleDeployment>, "byIndex">;
+  readonly rollouts: Pick<RolloutObjects, "of">;
+  /** Whether the hub wrote it for its Bundle. */
+  readonly isTrusted: (deployment: BundleDeployment) => boolean;
+}
+
+/** Phases in which clusters get the revision of a rollout, or will. */
+const pinning: ReadonlySet<BundleRolloutStatus["phase"]> = new Set([
+  "Progressing",
+  "Waiting",
+  "Halted",
+  "Completed",
+]);
+
+/** In the order of their names. */
+export async function planCandidates(
+  deps: DesiredPlanDeps,
+  bundle: Bundle,
+): Promise<readonly PlanCandidate[]> {
+  const namespace = targetedNamespace(bundle);
+  const groups = deps.groups.byIndex(byNamespace, namespace).map(toTargetGroup);
+  const clusters = deps.clusters
+    .byIndex(byNamespace, namespace)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const existing = new Map(
+    deps.deployments
+      .byIndex(byBundle, keyOf(bundle))
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((deployment) => [clusterKeyOf(deployment), deployment] as const),
+  );
+  const { rolloutStrategy: strategy } = bundle.spec;
+  const rollout = isStaged(strategy) ? deps.rollouts.of(bundle).at(-1) : undefined;
+  const isPinned = rollout !== undefined && pinning.has(rollout.status?.phase ?? "Progressing");
+  const pinned = isPinned
+    ? await pinnedContents(rollout, clusters, groups, createTimeSlices())
+    : undefined;
+  const stages = isStaged(strategy)
+    ? assignStages(
+        stagesOf(strategy),
+        clusters.map((cluster) => ({ ...toTargetCluster(cluster), key: keyOf(cluster) })),
+        groups,
+      )
+    : undefined;
+  return clusters.flatMap((cluster): readonly PlanCandidate[] => {
+    const key = keyOf(cluster);
+    const found = existing.get(key);
+    const own =
+      found !== undefined && isForCluster(found, cluster.metadata.uid) ? found : undefined;
+    const content = pinned === undefined ? staged(own) : pinned.get(key);
+    if (content === undefined) return [];
+    const installed = own?.status?.appliedDeploymentID ?? "";
+    const isTrusted = own === undefined || deps.isTrusted(own);
+    return [
+      {
+        cluster: key,
+        stage: stages?.get(key),
+        kind: `${content.deploymentId} ${installed}`,
+        plan: isTrusted ? planOf(key, content, own) : unsigned,
+      },
+    ];
+  });
+}
+
+/** Without stages: what a pause, a limit or a window holds is staged. */
+function staged(deployment: BundleDeployment | undefined): PinnedContent | undefined {
+  if (deployment === undefined) return undefined;
+  const { stagedDeploymentID, deploymentID, referencedObjects } = deployment.spec;
+  const deploymentId = stagedDeploymentID || deploymentID;
+  return deploymentId === ""
+    ? undefined
+    : { deploymentId, referencedObjects: referencedObjects ?? [] };
+}
+
+const unsigned: PlanOutcome = {
+  kind: "unknown",
+  reason: "Unplannable",
+  message: "the hub did not write its BundleDeployment",
+};
+
+/** How the plan of a cluster is found. `deployment`: written by the hub; undefined: there is none yet. */
+export function planOf(
+  cluster: string,
+  { deploymentId, referencedObjects }: PinnedContent,
+  deployment: BundleDeployment | undefined,
+): PlanCandidate["plan"] {
+  if (deployment === undefined || deployment.spec.deploymentID === "")
+    return firstInstallation(deploymentId);
+  const { metadata, spec } = deployment;
+  const known = new Set(spec.referencedObjects ?? []);
+  const target: PlanTarget = {
+    cluster,
+    deployment: { name: metadata.name, uid: metadata.uid ?? "" },
+    deploymentId,
+    hasContent: spec.deploymentID === deploymentId,
+    objects: referencedObjects.filter((each) => !known.has(each)),
+  };
+  return { kind: "ask", target };
+}
+
+/**
+ * The plan of a cluster that has no deployment yet: its agent has nothing to compare with, and all of the content is installed. Equal for
+ * all such clusters that get the same content.
+ */
+function firstInstallation(deploymentId: string): KnownPlan {
+  const digest = digestOf(["FirstInstallation", deploymentId]);
+  return {
+    kind: "known",
+    result: {
+      result: "install",
+      counts: { create: 0, update: 0, replace: 0, delete: 0 },
+      digest,
+      shape: digest,
+      applied: "",
+      revision: 0,
+      remarks: ["FirstInstallation"],
+      hooks: 0,
+      failures: 0,
+    },
+  };
+}
+
+/** At most `most` clusters of each kind; undefined: all. The others are expected to have the same plan. */
+export function sampled(
+  candidates: readonly PlanCandidate[],
+  most: number | undefined,
+): readonly PlanCandidate[] {
+  if (most === undefined) return candidates;
+  const counts = new Map<string, number>();
+  return candidates.filter(({ kind }) => {
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    return count <= most;
+  });
+}
