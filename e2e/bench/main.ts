@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: the figures that DESIGN sets bars for, on real control planes, each beside its baseline from the same
  * run. Arguments choose parts by name; `--json FILE` writes the figures as JSON too, `--agents N` says how many agents are
- * simulated, `--releases N` how many HelmReleases one source has, and `--plot FILE` draws a plot of the results. It exits
- * with 1 when a bar was missed.
+ * simulated, `--plan-agents N` how many for a plan, `--releases N` how many HelmReleases one source has, and `--plot FILE` draws
+ * a plot of the results. It exits with 1 when a bar was missed.
  */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
@@ -19,6 +19,7 @@ import { type BenchFleet, startBenchFleet } from "./measure/bench-fleet.ts";
 import { endOfHub } from "./measure/end-of-hub.ts";
 import { type Figure, formatFigures, isMet } from "./measure/figures.ts";
 import { planOfOneAgent } from "./plan.ts";
+import { planOfFleet } from "./plan-fleet.ts";
 import { pollingTogether } from "./polling-together.ts";
 import { manyOnOneSource } from "./release-sources.ts";
 import { resolving } from "./resolving.ts";
@@ -33,6 +34,7 @@ const { values, positionals } = parseArgs({
     json: { type: "string" },
     releases: { type: "string", default: "1000" },
     agents: { type: "string", default: "5000" },
+    "plan-agents": { type: "string", default: "1000" },
     plot: { type: "string" },
   },
   allowPositionals: true,
@@ -58,12 +60,13 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   // The last one: its simulated agents are not removed.
   ["dashboard", dashboard],
 ];
-/** With a fleet of its own. */
+/** Each with a fleet of its own. */
 const agentsPart = "agents";
+const plansPart = "plans";
 /** Without a hub. */
 const planPart = "plan";
 
-const names = [...parts.map(([name]) => name), planPart, agentsPart];
+const names = [...parts.map(([name]) => name), planPart, agentsPart, plansPart];
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   console.error(`there is no part ${unknown.join(", ")}; there are ${names.join(", ")}`);
@@ -94,6 +97,7 @@ if (isChosen(agentsPart))
     ...(values.plot !== undefined && { plotFile: values.plot }),
     report: keep,
   });
+if (isChosen(plansPart)) await planOfFleet({ agents: Number(values["plan-agents"]), report: keep });
 if (values.json !== undefined)
   await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
 // Only now, so that all figures are printed.

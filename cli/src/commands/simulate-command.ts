@@ -17,6 +17,12 @@ export function simulateCommand(config: CliConfig): Command {
     )
     .option("--failure-rate <rate>", "share of installations that fail, 0 to 1", parseRate, 0)
     .option("--changes <n>", "releases that become not ready or ready each second", parseCount, 0)
+    .option(
+      "--plan-groups <n>",
+      "groups of agents that answer plans with the same diff",
+      parseCount,
+      1,
+    )
     .option("--name <name>", "name of the simulation (default: generated)")
     .option("-n, --namespace <name>", "namespace of the Clusters and HelmOps", workspaceNamespace)
     .option(

@@ -28,6 +28,8 @@ export interface SimulateOptions extends HubOptions {
   readonly failureRate: number;
   /** How many releases become not ready or ready each second. */
   readonly changes: number;
+  /** Into how many groups with equal diffs the agents fall that answer plans. */
+  readonly planGroups: number;
   /** Name of the simulation; generated when absent. */
   readonly name?: string;
   readonly namespace: string;
@@ -62,7 +64,7 @@ export async function simulate(options: SimulateOptions, config: CliConfig): Pro
 }
 
 async function runSimulation(simulation: Simulation, options: SimulateOptions): Promise<void> {
-  const { agents, latency: latencyMs, failureRate, changes, logFile } = options;
+  const { agents, latency: latencyMs, failureRate, changes, planGroups, logFile } = options;
   const signal = abortOnSignals({
     onFirst: () => process.stdout.write("\nStopping ...\n"),
     onRepeat: (repeated) => process.exit(exitCodeOf(repeated)),
@@ -76,6 +78,7 @@ async function runSimulation(simulation: Simulation, options: SimulateOptions): 
       bootstraps: newBootstraps(simulation, agents, registration),
       helm: { latencyMs, failureRate },
       changesPerSecond: changes,
+      planGroups: Math.max(1, planGroups),
       print: simulation.print,
       signal,
       ...(logFile !== undefined && { logFile }),

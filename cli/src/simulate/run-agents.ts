@@ -20,6 +20,7 @@ export interface AgentRun {
   readonly bootstraps: readonly Bootstrap[];
   readonly helm: { readonly latencyMs: number; readonly failureRate: number };
   readonly changesPerSecond: number;
+  readonly planGroups: number;
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
   /** The logs of the agents are appended to it. */
@@ -28,12 +29,12 @@ export interface AgentRun {
 
 /** Resolves when `signal` has aborted and all agents have disconnected. */
 export async function runAgents(run: AgentRun): Promise<void> {
-  const { print, logFile, bootstraps, helm, changesPerSecond } = run;
+  const { print, logFile, bootstraps, helm, changesPerSecond, planGroups } = run;
   const agents = bootstraps.length;
   const file = logFile === undefined ? undefined : createWriteStream(logFile, { flags: "a" });
   let lastWarning = "";
   const fleet = createSimulatedFleet(
-    { bootstraps, agentVersion: buildVersion, helm, changesPerSecond },
+    { bootstraps, agentVersion: buildVersion, helm, changesPerSecond, planGroups },
     {
       clock,
       log: lineLog({

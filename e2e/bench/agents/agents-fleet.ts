@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { startTestFleet, type TestFleet } from "../../src/harness/fleet.ts";
 import { type WatchedObjects, watchObjects } from "../measure/watched-objects.ts";
 import { inspectorEnvironment, settledMemoryMb } from "./settled-memory.ts";
-import { type Simulation, startSimulation } from "./simulation.ts";
+import { type Simulation, type SimulationSpec, startSimulation } from "./simulation.ts";
 
 /** ms. */
 export interface Lag {
@@ -15,7 +15,11 @@ export interface Lag {
 export interface AgentsFleet extends WatchedObjects {
   readonly fleet: TestFleet;
   /** See SimulationSpec. */
-  simulate(name: string, agents: number, options: { readonly keep: boolean }): Promise<Simulation>;
+  simulate(
+    name: string,
+    agents: number,
+    options: Pick<SimulationSpec, "keep" | "planGroups">,
+  ): Promise<Simulation>;
   /** Afterwards the hub works slower, by a third, until it is restarted. */
   hubMemoryMb(): Promise<number>;
   startHubAnew(): Promise<void>;
@@ -44,14 +48,14 @@ export async function startAgentsFleet(): Promise<AgentsFleet> {
   return {
     fleet,
     ...watched,
-    async simulate(name, agents, { keep }) {
+    async simulate(name, agents, options) {
       const simulation = await startSimulation({
         kubeconfig: fleet.hubPlane.kubeconfig,
         name,
         agents,
         bundles: 1,
         latency: "100ms",
-        keep,
+        ...options,
         logFile: join(fleet.dir, "logs", `${name}.log`),
         environment: { HOME: fleet.dir, PATH: process.env["PATH"] ?? "" },
       });

@@ -18,6 +18,8 @@ export interface SimulationSpec {
   readonly keep: boolean;
   /** Releases that change their readiness each second; default: none. */
   readonly changes?: number;
+  /** Groups of agents that answer plans with the same diff; default: one. */
+  readonly planGroups?: number;
   readonly logFile: string;
   /** Passed on: where it finds programs. */
   readonly environment: Readonly<Record<string, string>>;
@@ -60,6 +62,7 @@ export async function startSimulation(spec: SimulationSpec): Promise<Simulation>
       `--bundles=${spec.bundles}`,
       `--latency=${spec.latency}`,
       `--changes=${spec.changes ?? 0}`,
+      `--plan-groups=${spec.planGroups ?? 1}`,
       `--log-file=${spec.logFile}`,
     ],
     { env: { ...spec.environment }, stdio: ["ignore", "pipe", "inherit"] },

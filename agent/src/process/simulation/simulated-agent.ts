@@ -28,6 +28,7 @@ import {
   noSecretStorage,
 } from "./in-memory-parts.ts";
 import { createSimulatedHelm, type SimulatedHelmOptions } from "./simulated-helm.ts";
+import { createSimulatedPlans } from "./simulated-plans.ts";
 import { createSimulatedReadiness } from "./simulated-readiness.ts";
 
 /** Shared by all simulated agents of a process. */
@@ -42,6 +43,13 @@ export interface SimulatedAgentDeps {
   readonly metrics: Registry;
   readonly counter: Pick<FleetCounter, "observed">;
   readonly random: () => number;
+}
+
+/** What differs between the agents of a process. */
+export interface SimulatedAgentOptions {
+  readonly bootstrap: Bootstrap;
+  /** Agents of one group answer plans with the same diff. */
+  readonly planGroup: number;
 }
 
 export interface SimulatedAgent {
@@ -59,7 +67,7 @@ const noChanges = { onChange: () => undefined };
 
 export function createSimulatedAgent(
   deps: SimulatedAgentDeps,
-  bootstrap: Bootstrap,
+  { bootstrap, planGroup }: SimulatedAgentOptions,
 ): SimulatedAgent {
   const { log, clock } = deps;
   const connection = createHubConnection({
@@ -105,6 +113,10 @@ export function createSimulatedAgent(
     log,
     metrics: deps.metrics,
   });
+  const plans = createSimulatedPlans(
+    { group: planGroup, latencyMs: deps.helm.latencyMs },
+    { ...deps, assignments },
+  );
   return {
     connection,
     changeReadiness() {
@@ -114,7 +126,7 @@ export function createSimulatedAgent(
       log.info({ deployment, ready }, "readiness changed");
     },
     async run(signal) {
-      await Promise.all([engine.run(signal), connection.run(engine.intake, signal)]);
+      await Promise.all([engine.run(signal), connection.run(engine.intake, signal, plans)]);
     },
   };
 }

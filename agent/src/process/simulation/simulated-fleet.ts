@@ -17,6 +17,8 @@ export interface SimulatedFleetOptions {
   readonly helm: SimulatedHelmOptions;
   /** Changes of the readiness of releases a second, of all agents together, as soon as all are connected. */
   readonly changesPerSecond: number;
+  /** Into so many groups with equal diffs the agents fall that answer plans; absent: one. */
+  readonly planGroups?: number;
 }
 
 export interface SimulatedFleetDeps {
@@ -43,7 +45,13 @@ const maxConcurrentStarts = 32;
 const maxConcurrentHandshakes = 64;
 
 export function createSimulatedFleet(
-  { bootstraps, agentVersion, helm, changesPerSecond: perSecond }: SimulatedFleetOptions,
+  {
+    bootstraps,
+    agentVersion,
+    helm,
+    changesPerSecond: perSecond,
+    planGroups = 1,
+  }: SimulatedFleetOptions,
   deps: SimulatedFleetDeps,
 ): SimulatedFleet {
   const shared = {
@@ -56,6 +64,7 @@ export function createSimulatedFleet(
   };
   const listeners: (() => void)[] = [];
   const counter = createFleetCounter(changed);
+  let agentCount = 0;
 
   function changed(): void {
     for (const listener of listeners) listener();
@@ -63,7 +72,9 @@ export function createSimulatedFleet(
 
   function start(bootstrap: Bootstrap, signal: AbortSignal): Started {
     const log = deps.log.child({ agent: bootstrap.clusterName });
-    const agent = createSimulatedAgent({ ...shared, log, counter }, bootstrap);
+    const planGroup = agentCount % planGroups;
+    agentCount += 1;
+    const agent = createSimulatedAgent({ ...shared, log, counter }, { bootstrap, planGroup });
     const first = Promise.withResolvers<void>();
     let wasConnected = false;
     agent.connection.onChange(() => {
