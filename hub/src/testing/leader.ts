@@ -31,6 +31,7 @@ import { storeEventsFirst } from "../events/notification/stored-first.ts";
 import { createReceiverController } from "../events/receiver/controller.ts";
 import type { FluxDeps } from "../process/leader/deps.ts";
 import { createControllers } from "../process/leader/run-controllers.ts";
+import type { AskAgent } from "../rollout/index.ts";
 import { createContentStore } from "../rules/content/content-store.ts";
 import { createSentObject } from "../rules/referenced/sent-object.ts";
 import type { WorkspaceObject } from "../rules/referenced/workspace-object.ts";
@@ -67,11 +68,16 @@ export interface TestLeaderOptions {
   readonly bucketClient?: FluxDeps["bucketClient"];
   /** Sends events to Providers. Without it nothing is. */
   readonly send?: SendEvent;
+  /** Agents that say what would change. Without it none answers. */
+  readonly askAgent?: AskAgent;
 }
+
+const noAgent: AskAgent = () =>
+  Promise.resolve({ kind: "unknown", reason: "Offline", message: "its agent is offline" });
 
 export function createTestLeader(
   resolver: Resolver,
-  { readIndex, bucketClient, send }: TestLeaderOptions = {},
+  { readIndex, bucketClient, send, askAgent = noAgent }: TestLeaderOptions = {},
 ): TestLeader {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
@@ -140,6 +146,7 @@ export function createTestLeader(
       ...deps,
       caches,
       resolver,
+      askAgent,
       pack: (content) => {
         const packing = packContent(content);
         packings.add(packing);

@@ -6,7 +6,7 @@ import type { OciArtifacts } from "@flotilla/shared/source/oci";
 import type { ControllerDeps, FluxCaches, ReadChart } from "../../base/index.ts";
 import type { StatusObserver } from "../../events/index.ts";
 import type { ValidationOptions } from "../../frontends/index.ts";
-import type { Pack } from "../../rollout/index.ts";
+import type { AskAgent, Pack } from "../../rollout/index.ts";
 import type {
   ContentStore,
   HubRules,
@@ -23,6 +23,8 @@ export interface RunDeps extends ControllerDeps, HubRules {
   readonly signer: PinSigner;
   readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "refresh" | "onChange">;
   readonly resolver: Resolver;
+  /** Asks the agent of a cluster what would change, wherever it is connected. */
+  readonly askAgent: AskAgent;
   readonly observer?: StatusObserver | undefined;
   /** Flux's kinds; absent in tests that have none. */
   readonly flux?: FluxDeps;

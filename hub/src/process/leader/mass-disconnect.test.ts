@@ -87,6 +87,7 @@ test(`${many} agents that disconnect at once cause a few status writes for all t
     resolver: {
       resolve: () => Promise.reject(new Error("no source")),
     },
+    askAgent: () => Promise.reject(new Error("no agent")),
     signer: createPinSigner(Buffer.from("key")),
     contents: createContentStore({ rest, stored: caches.contents.store, namespace: "hub", clock }),
     events: { record: () => undefined, flush: () => Promise.resolve() },

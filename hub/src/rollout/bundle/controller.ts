@@ -1,6 +1,7 @@
 /** The controller of Bundles: what it watches, and how a change maps to keys. */
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, BundleDeployment, BundleStatus, Cluster } from "@flotilla/shared/api";
+import { hubNamespace } from "@flotilla/shared/api/names";
 import type { Semaphore } from "@flotilla/shared/concurrency";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import {
@@ -39,6 +40,10 @@ import {
   type Schedules,
   signatureOf,
 } from "../../rules/index.ts";
+import { runPlanCollection } from "../plan/collect-plans.ts";
+import type { AskAgent } from "../plan/plan-outcome.ts";
+import { createPlanner } from "../stageplan/planner.ts";
+import { createStagedPlans } from "../stageplan/staged-plans.ts";
 import { createStagedRollouts, type StagedRolloutsDeps } from "../stages/staged-rollouts.ts";
 import { stagedWatches } from "../stages/staged-watches.ts";
 import { clusterWatch } from "./cluster-watch.ts";
@@ -68,6 +73,8 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   readonly deploymentWrites: Semaphore;
   /** Rolls up the statuses that depend on a Bundle. */
   readonly refresh: (key: ObjectKey) => void;
+  /** Asks the agent of a cluster what would change. */
+  readonly askAgent: AskAgent;
 }
 
 /** One reconcile may wait five minutes for a large index of a slow repository, as in Fleet. */
@@ -76,6 +83,7 @@ const timeoutMs = 6 * 60_000;
 export function createBundleController(deps: BundleControllerDeps): Controller {
   const { caches } = deps;
   const deploymentSigner = createDeploymentSigner(deps.signer);
+  const planner = createPlanner({ ...deps, ask: deps.askAgent });
   const controller: Controller = createController({
     name: "bundle",
     workers: 16,
@@ -94,6 +102,12 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
         gates: caches.gates.store,
         deploymentSigner,
         beforeWrite: rolloutObserver(deps),
+        plans: createStagedPlans({
+          rest: deps.rest,
+          planner,
+          namespace: hubNamespace,
+          onPlanned: (key) => controller.enqueue(key),
+        }),
       }),
       prepare: bundlePreparer({
         ...deps,
@@ -108,7 +122,23 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
     clock: deps.clock,
     watches: bundleWatches(deps, (key, delayMs) => controller.enqueueAfter(key, delayMs)),
   });
-  return controller;
+  return {
+    ...controller,
+    async run(signal, abort) {
+      const ending = new AbortController();
+      const collecting = runPlanCollection(
+        { ...deps, rollouts: caches.rollouts.store, namespace: hubNamespace },
+        AbortSignal.any([signal, ending.signal]),
+      );
+      try {
+        await controller.run(signal, abort);
+      } finally {
+        planner.stop();
+        ending.abort();
+        await collecting;
+      }
+    },
+  };
 }
 
 /** Tells the app about its rollout. A forged BundleRollout never gets here: the hub writes the status of its own alone. */

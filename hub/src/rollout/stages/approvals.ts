@@ -3,7 +3,7 @@
  * author of the app may change at any time: a gate that is added later has passed nothing. Pure.
  */
 import type { RolloutStage } from "@flotilla/shared/api";
-import type { BundleRolloutStatus } from "@flotilla/shared/api/rollout";
+import type { BundleRolloutStatus, GateRecord } from "@flotilla/shared/api/rollout";
 import { gateDigest } from "./gate.ts";
 import { clustersText, named, namesText } from "./waiting.ts";
 
@@ -38,12 +38,16 @@ export function isStageApproved(
     selection: selectionOf(stages, stage),
   } as const;
   const records = stored?.stages?.find(({ name }) => name === stage)?.gates ?? [];
+  const { before = [] } = stages.find(({ name }) => name === stage) ?? {};
+  // Each diff is compared with those that were approved, whatever clusters the stage takes.
+  const isOfPlan = ({ name, plan }: GateRecord): boolean =>
+    plan !== undefined && before.some((gate) => gate.name === name && gate.approval?.plan === true);
   return records.some(
-    ({ name, type, when, result, digest }) =>
-      type === "Approval" &&
-      when === "Before" &&
-      result === "Passed" &&
-      digest === gateDigest(subject, name),
+    (record) =>
+      record.type === "Approval" &&
+      record.when === "Before" &&
+      record.result === "Passed" &&
+      (isOfPlan(record) || record.digest === gateDigest(subject, record.name)),
   );
 }
 

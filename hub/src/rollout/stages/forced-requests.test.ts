@@ -27,6 +27,7 @@ function part(
       isBrokenBefore: false,
       failsAtMs: undefined,
       lacksApproval: false,
+      isUnapproved: false,
     }),
   );
   return { members, limits: { maxUnavailable: max, maxFailures }, isWindowOpen };

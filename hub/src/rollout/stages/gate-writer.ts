@@ -9,6 +9,7 @@ import {
   gateLabel,
   gates,
   maxNamed,
+  type PlanSummary,
   rolloutApiVersion,
   rolloutLabel,
   stageLabel,
@@ -24,6 +25,8 @@ import {
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 
+import type { Member } from "./member.ts";
+
 export interface GateWriterDeps {
   readonly rest: KubeRest;
   readonly gates: Store<Gate>;
@@ -35,8 +38,8 @@ export interface GateInputs {
   /** What is stored: a Gate is created only for a record that is. */
   readonly status: BundleRolloutStatus;
   readonly stages: readonly RolloutStage[];
-  /** The clusters of a stage that do not have the revision, as `namespace/name`. */
-  readonly waitingIn: (stage: string) => readonly string[];
+  /** The clusters of a stage that do not have the revision and that a gate is about. */
+  readonly waitingIn: (stage: string, record: GateRecord) => readonly Pick<Member, "key">[];
 }
 
 export interface GateWriter {
@@ -162,9 +165,9 @@ function newGate(
 ): Gate {
   const { name, namespace = "", uid = "" } = rollout.metadata;
   const { app, revision, version } = rollout.spec;
-  const { type, when, digest, expiresAt } = record;
+  const { type, when, digest, expiresAt, plan } = record;
   const config = configOf(stages, stage, record);
-  const clusters = waitingIn(stage);
+  const clusters = waitingIn(stage, record).map(({ key }) => key);
   const spec: GateSpec = {
     type,
     app,
@@ -176,6 +179,7 @@ function newGate(
     ...(version !== undefined && { version }),
     digest,
     clusters: { count: clusters.length, first: clusters.slice(0, maxNamed) },
+    ...(plan !== undefined && { plan: summaryOf(plan) }),
     ...(config !== undefined && { config }),
     ...(expiresAt !== undefined && { expiresAt }),
   };
@@ -192,6 +196,11 @@ function newGate(
     },
     spec,
   };
+}
+
+function summaryOf(plan: NonNullable<GateRecord["plan"]>): PlanSummary {
+  const { groups, changed, unchanged, failing, offline } = plan;
+  return { groups, changed, unchanged, failing, offline };
 }
 
 function configOf(

@@ -147,7 +147,8 @@ interface End {
 
 const messageChars = 512;
 
-function ended(record: GateRecord, nowMs: number, end: End): GateRecord {
+/** A record of a gate that has passed or failed. */
+export function ended(record: GateRecord, nowMs: number, end: End): GateRecord {
   const { result, reason, by = "", message = "" } = end;
   return {
     ...record,

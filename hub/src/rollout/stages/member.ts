@@ -1,6 +1,24 @@
 /** The members of a staged rollout: the state of each cluster, for one revision. Pure. */
 import type { Promotion } from "@flotilla/shared/api";
 
+/** What would change in a cluster, as its agent has answered. */
+export interface KnownMemberPlan {
+  readonly kind: "known";
+  /** The digest of the diff, as it is approved; "": nothing would change. */
+  readonly diff: string;
+  /** Whether the upgrade would fail. */
+  readonly fails: boolean;
+}
+
+/** The plan of a member for the content of the revision, while it still fits what is installed. */
+export type MemberPlan =
+  | KnownMemberPlan
+  /**
+   * There is no answer; it is asked again at that time, ms since 1970. Undefined: not before its deployment changes. `message`: for
+   * people.
+   */
+  | { readonly kind: "unknown"; readonly message: string; readonly untilMs: number | undefined };
+
 /** A target cluster of a rollout, as the engine sees it. */
 export interface Member {
   /** `namespace/name` of its Cluster. */
@@ -33,6 +51,8 @@ export interface Member {
   readonly force?: "waiting" | "sent" | "answered" | undefined;
   /** Why it is not ready, for people; "" where nothing is known. */
   readonly message: string;
+  /** Absent: it has to be planned, where its stage waits for the approval of a plan. */
+  readonly plan?: MemberPlan | undefined;
 }
 
 /** The classes of members, as the counts of a rollout have them. */
@@ -65,6 +85,8 @@ export interface ClassContext {
   readonly isStageSkipped: boolean;
   /** An approval before its stage is stored as passed. */
   readonly isStageApproved: boolean;
+  /** Whether the approvals of plans let a member through. */
+  readonly isApproved: (plan: MemberPlan | undefined) => boolean;
 }
 
 /** A member with its class in one rollout. */
@@ -77,6 +99,8 @@ export interface ClassedMember {
   readonly failsAtMs: number | undefined;
   /** It is not promoted, because a Policy requires an approval and none has passed. */
   readonly lacksApproval: boolean;
+  /** Its stage waits for the approval of a plan, and what would change in it is not known or not approved: it is not promoted. */
+  readonly isUnapproved: boolean;
 }
 
 export function classify(member: Member, context: ClassContext): ClassedMember {
@@ -88,6 +112,7 @@ export function classify(member: Member, context: ClassContext): ClassedMember {
     isBrokenBefore: isBrokenBefore(member, context),
     failsAtMs: kind === "inFlight" ? failsAtMs : undefined,
     lacksApproval: member.needsApproval === true && !context.isStageApproved,
+    isUnapproved: !hasRevision(member) && !context.isApproved(member.plan),
   };
 }
 

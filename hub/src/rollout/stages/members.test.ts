@@ -13,6 +13,7 @@ function aMember(deployment: BundleDeployment, isSigned = true) {
     content: digestA,
     isHeld: false,
     skip: new Set(),
+    plan: undefined,
   });
 }
 

@@ -5,7 +5,7 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import { parseTime } from "@flotilla/shared/time";
 import { presenceOf } from "../../base/index.ts";
 import { isAboutDesired } from "../../rules/index.ts";
-import type { Member } from "./member.ts";
+import type { Member, MemberPlan } from "./member.ts";
 
 /** A target cluster, and what is known of it. */
 export interface MemberSource {
@@ -23,13 +23,15 @@ export interface MemberSource {
   readonly needsApproval?: boolean;
   /** The request to force; undefined: there is none. */
   readonly forceAt?: string | undefined;
+  /** What would change in it; undefined: not known, or nobody asks. */
+  readonly plan: MemberPlan | undefined;
 }
 
 /** The reasons of an agent that has no retries left. */
 const givenUp: ReadonlySet<string> = new Set(["RetriesExceeded", "MissingRollbackTarget"]);
 
 export function memberOf(source: MemberSource): Member {
-  const { cluster, deployment, isSigned, content, isHeld, skip } = source;
+  const { cluster, deployment, isSigned, content, isHeld, skip, plan } = source;
   const key = keyOf(cluster);
   const { conditions, appliedDeploymentID = "", ready } = deployment?.status ?? {};
   const id = deployment?.spec.deploymentID ?? "";
@@ -63,6 +65,7 @@ export function memberOf(source: MemberSource): Member {
     needsApproval: source.needsApproval === true,
     force: forceOf(source),
     message: (failure?.status === "False" ? failure.message : condition?.message) ?? "",
+    plan,
   };
 }
 

@@ -50,7 +50,11 @@ export function unavailableCount(
 
 function candidates(members: readonly ClassedMember[]): readonly ClassedMember[] {
   const pending = members.filter(
-    (each) => each.class === "pending" && each.member.content !== "" && !each.lacksApproval,
+    (each) =>
+      each.class === "pending" &&
+      each.member.content !== "" &&
+      !each.lacksApproval &&
+      !each.isUnapproved,
   );
   const isBroken = ({ member }: ClassedMember) => !isAvailableOrNew(member);
   return [...pending.filter(isBroken), ...pending.filter((each) => !isBroken(each))];

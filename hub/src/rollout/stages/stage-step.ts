@@ -12,6 +12,8 @@ import {
   startGate,
 } from "./gate.ts";
 import { type ClassedMember, isFailure, isUnavailable } from "./member.ts";
+import { planGatesOf, startPlanGate, stepLatePlans } from "./plan-gates.ts";
+import { planWaiting } from "./plan-waiting.ts";
 import { choosePromotions, type StageLimits, unavailableCount } from "./promote.ts";
 import type { WindowState } from "./stage-windows.ts";
 import { named, type Waiting } from "./waiting.ts";
@@ -95,7 +97,7 @@ export function stepStage(input: StageInput): StageOutcome {
     case "Gated":
       return stepGates(input, "Before");
     case "Progressing":
-      return stepMembers(input, members);
+      return stepPromoting(input, members);
     case "Soaking":
     case "Verifying":
       return stepGates(input, "After");
@@ -116,12 +118,18 @@ function through(phase: "Completed" | "Skipped", gates: readonly GateRecord[]): 
 }
 
 function isPassed(records: readonly GateRecord[], gate: StageGate): boolean {
-  return currentRecord(records, gate)?.result === "Passed";
+  const { result, plan } = currentRecord(records, gate) ?? {};
+  // A later plan is of clusters that came late: it holds up nobody else.
+  const isLate = result === "Waiting" && plan !== undefined;
+  return (
+    result === "Passed" ||
+    (isLate && records.some((each) => each.name === gate.name && each.result === "Passed"))
+  );
 }
 
 /** All gates of one side are started together, and all of them must pass. */
 function stepGates(input: StageInput, when: GateRecord["when"]): StageOutcome {
-  const { stage, stored, facts, subject, limits } = input;
+  const { stage, stored, facts, limits } = input;
   const wanted = (when === "Before" ? stage.before : stage.after) ?? [];
   const active = input.members.filter((each) => each.class !== "skipped");
   const isSettled =
@@ -129,29 +137,39 @@ function stepGates(input: StageInput, when: GateRecord["when"]): StageOutcome {
     active.filter(isFailure).length <= limits.maxFailures;
   const all = { ...facts, isSettled, tests: testsOf(active) };
   let records = stored?.gates ?? [];
+  const planned = new Set<StageGate>();
   for (const gate of wanted) {
     const record = currentRecord(records, gate);
     // After a halt that was resumed, a gate that had failed is asked for again.
     const isResumed = record?.result === "Failed" && !isWaitingPhase(stored?.phase, when);
     if (record === undefined || isResumed) {
-      const earlier = records.filter(({ name }) => name === gate.name).length;
-      records = [
-        ...records,
-        startGate(gate, { ...subject, when }, { nowMs: facts.nowMs, earlier }),
-      ];
+      const started = startOne(gate, input, { records, members: active, when });
+      if (started === undefined) planned.add(gate);
+      else records = [...records, started];
     } else {
       const judged = judgeGate(gate, record, all);
       if (judged !== record) records = records.map((each) => (each === record ? judged : each));
     }
   }
   const current = wanted.flatMap((gate) => {
-    const record = currentRecord(records, gate);
+    const record = planned.has(gate) ? undefined : currentRecord(records, gate);
     return record === undefined ? [] : [{ gate, record }];
   });
   const failed = current.find(({ record }) => record.result === "Failed")?.record;
   if (failed !== undefined)
     return { ...idle(records), phase: "Halted", breach: gateBreach(input, failed) };
   const waiting = current.filter(({ record }) => record.result === "Waiting");
+  if (planned.size > 0)
+    return {
+      ...idle(records),
+      phase: "Gated",
+      waiting: planWaiting(
+        stage.name,
+        waiting.map(({ record }) => record),
+        active,
+      ),
+      wakesAtMs: earliest(waiting.map(({ gate, record }) => gateWakesAt(gate, record))),
+    };
   if (waiting.length === 0)
     return { ...idle(records), phase: when === "Before" ? "Progressing" : "Completed" };
   return {
@@ -160,6 +178,27 @@ function stepGates(input: StageInput, when: GateRecord["when"]): StageOutcome {
     waiting: gatesWaiting(stage.name, waiting),
     wakesAtMs: earliest(waiting.map(({ gate, record }) => gateWakesAt(gate, record))),
   };
+}
+
+/** Undefined: an approval of a plan that is not made yet. */
+function startOne(
+  gate: StageGate,
+  { subject, facts: { nowMs } }: StageInput,
+  {
+    records,
+    members,
+    when,
+  }: {
+    readonly records: readonly GateRecord[];
+    readonly members: readonly ClassedMember[];
+    readonly when: GateRecord["when"];
+  },
+): GateRecord | undefined {
+  const about = { ...subject, when };
+  if (when === "Before" && gate.approval?.plan === true)
+    return startPlanGate(gate, { records, members, subject: about, nowMs });
+  const earlier = records.filter(({ name }) => name === gate.name).length;
+  return startGate(gate, about, { nowMs, earlier });
 }
 
 function isWaitingPhase(
@@ -208,6 +247,26 @@ function gateBreach(
     maxFailures: storable(limits.maxFailures),
     gate: gate.name,
   };
+}
+
+/** Clusters whose turn comes after the approval of a plan are asked about by themselves. */
+function stepPromoting(input: StageInput, members: readonly ClassedMember[]): StageOutcome {
+  const { stage, stored, subject, facts, limits } = input;
+  const records = stored?.gates ?? [];
+  const late = stepLatePlans(stage, "Progressing", {
+    records,
+    members,
+    limits,
+    subject: { ...subject, when: "Before" },
+    facts: { ...facts, isSettled: false, tests: "running" },
+  });
+  if (late.failed !== undefined)
+    return { ...idle(late.records), phase: "Halted", breach: gateBreach(input, late.failed) };
+  const isSame = late.records === records || stored === undefined;
+  return stepMembers(
+    isSame ? input : { ...input, stored: { ...stored, gates: late.records } },
+    members,
+  );
 }
 
 /** A stage whose gates before it have passed: promotes, until nothing is pending or in flight. */
@@ -274,7 +333,13 @@ function memberWaiting(input: StageInput, members: readonly ClassedMember[]): Wa
         gates: [],
         unapproved: named(keysOf(unapproved)),
       };
-    if (members.some((each) => each.class === "pending")) {
+    const pending = members.filter((each) => each.class === "pending");
+    if (pending.length > 0 && pending.every(({ isUnapproved }) => isUnapproved)) {
+      const records = planGatesOf(stage).map((gate) => currentRecord(input.stored?.gates, gate));
+      const waiting = records.flatMap((record) => (record?.result === "Waiting" ? [record] : []));
+      return planWaiting(stage.name, waiting, members);
+    }
+    if (pending.length > 0) {
       const unavailable = members.filter(isUnavailable);
       return {
         reason: "LimitReached",

@@ -8,12 +8,16 @@ import type {
   RolloutStrategy,
 } from "@flotilla/shared/api";
 import { appInLabels } from "@flotilla/shared/api/apps";
-import type { BundleRollout, BundleRolloutStatus, Gate } from "@flotilla/shared/api/rollout";
+import type {
+  BundleRollout,
+  BundleRolloutStatus,
+  Gate,
+  GateRecord,
+} from "@flotilla/shared/api/rollout";
 import { createTimeSlices } from "@flotilla/shared/concurrency";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
-import { isForCluster } from "../../base/index.ts";
 import {
   assignStages,
   type ContentStore,
@@ -27,12 +31,12 @@ import { approvalRemark } from "./approvals.ts";
 import { chooseRollout, outdatedRollouts } from "./choose-rollout.ts";
 import { createGateWriter } from "./gate-writer.ts";
 import { hasRevision, type Member } from "./member.ts";
-import { memberOf } from "./members.ts";
+import { memberSources, membersOf } from "./member-sources.ts";
 import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
-import { requestedOf } from "./requested.ts";
 import { type Revision, type RevisionContent, revisionOf } from "./revision.ts";
 import { isRolledOut, needsTests, nextNumber, refuseLarge, stableOf } from "./rollout-facts.ts";
 import { createRolloutObjects, type RolloutObjectsDeps } from "./rollout-objects.ts";
+import { hasPlanGates, type StagedPlans } from "./staged-plans.ts";
 import { isOver, withoutGeneration, withoutStages } from "./staged-status.ts";
 import { stepRollout } from "./staged-step.ts";
 import { createStagedTargets, type StagedPlacement, type StagedTarget } from "./staged-targets.ts";
@@ -43,6 +47,7 @@ export interface StagedRolloutsDeps extends Omit<RolloutObjectsDeps, "signer"> {
   readonly signer: DataSigner;
   readonly deploymentSigner: DeploymentSigner;
   readonly contents: Pick<ContentStore, "ensure" | "read">;
+  readonly plans: StagedPlans;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -95,8 +100,10 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
   return {
     forget(key) {
       countedAt.delete(key);
+      deps.plans.keep(key, []);
     },
     async end(bundle) {
+      deps.plans.keep(keyOf(bundle), []);
       for (const rollout of objects.of(bundle)) {
         const { status } = rollout;
         if (status !== undefined && !isOver(status.phase))
@@ -129,7 +136,17 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     if (rollout.spec.revision === revision.revision)
       await Promise.all(revision.contents.map((content) => deps.contents.ensure(content)));
     const contents = await contentsOf(inputs, rollout, revision);
-    const members = membersOf(inputs, rollout, contents);
+    const sources = memberSources(bundle, inputs.placements, {
+      existing: inputs.existing(),
+      contents,
+      signer: deps.deploymentSigner,
+    });
+    const isPlanned = hasPlanGates(strategy);
+    const members = membersOf(bundle, sources, {
+      skip: new Set(rollout.spec.skip ?? []),
+      needsApproval: inputs.needsApproval,
+      planOf: (source) => (isPlanned ? deps.plans.planOf(rollout, source) : undefined),
+    });
     const stable = rollout.status?.stable ?? stableOf(rollouts, rollout);
     const step = stepInputs(inputs, { rollout, members, stable });
     const { goesBack, isSuperseded, next } = choice;
@@ -138,11 +155,14 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       await objects.store(rollout, result.status);
       return "again";
     }
+    deps.plans.ask(rollout, result.toPlan, sources);
+    await deps.plans.store(rollout, result.status, { members, assignment: step.assignment });
     const gateInputs = {
       rollout,
       status: result.status,
       stages: stagesOf(strategy),
-      waitingIn: (stage: string) => waitingIn(members, step.assignment, stage),
+      waitingIn: (stage: string, { plan }: GateRecord) =>
+        waitingIn(members, step.assignment, stage).filter((member) => isPlannedIn(member, plan)),
     };
     const withGates = await gateWriter.ensure(gateInputs);
     if (withGates !== result.status) {
@@ -155,6 +175,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     if ((result.promotions.length > 0 || forces) && (await inputs.catchUp())) return "again";
     await gateWriter.conclude(gateInputs);
     for (const outdated of outdatedRollouts(rollouts, strategy)) await objects.remove(outdated);
+    deps.plans.keep(keyOf(bundle), [rollout]);
     const countsAtMs = await storeCounts(bundle, rollout, result.status);
     return {
       targets: await targets.of({
@@ -210,40 +231,6 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       return new Map(placements.map((placement) => [keyOf(placement.cluster), placement]));
     const clusters = placements.map(({ cluster }) => cluster);
     return await pinnedContents(rollout, clusters, groups, createTimeSlices());
-  }
-
-  function membersOf<P extends StagedPlacement>(
-    { bundle, placements, existing, needsApproval }: StagedInputs<P>,
-    { spec }: BundleRollout,
-    contents: ReadonlyMap<ObjectKey, PinnedContent>,
-  ): readonly Member[] {
-    const deployments = new Map(
-      existing()
-        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-        .map((deployment) => [deployment.metadata.namespace, deployment]),
-    );
-    const skip = new Set(spec.skip ?? []);
-    const { forceAt } = requestedOf(bundle);
-    const isHeld = bundle.spec.paused === true || bundle.spec.suspend === true;
-    const ordered = [...placements].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-    return ordered.map(({ cluster, namespace, isSuspended }) => {
-      const found = deployments.get(namespace);
-      // One of an earlier Cluster of that name is deleted.
-      const isOwn = found !== undefined && isForCluster(found, cluster.metadata.uid);
-      const deployment = isOwn ? found : undefined;
-      return memberOf({
-        cluster,
-        deployment,
-        isSigned:
-          deployment !== undefined &&
-          deps.deploymentSigner.isSignedFor(deployment, bundle.metadata.uid),
-        content: contents.get(keyOf(cluster))?.deploymentId ?? "",
-        isHeld: isHeld || isSuspended,
-        skip,
-        needsApproval: needsApproval(cluster),
-        forceAt,
-      });
-    });
   }
 
   function stepInputs<P extends StagedPlacement>(
@@ -307,10 +294,6 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
   }
 }
 
-function nameOf({ cluster }: StagedPlacement): string {
-  return `${cluster.metadata.name} ${cluster.metadata.namespace ?? ""}`;
-}
-
 function earlier(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return Math.min(one, other);
@@ -320,8 +303,11 @@ function waitingIn(
   members: readonly Member[],
   assignment: ReadonlyMap<string, string>,
   stage: string,
-): readonly string[] {
-  return members
-    .filter((member) => assignment.get(member.key) === stage && !hasRevision(member))
-    .map(({ key }) => key);
+): readonly Member[] {
+  return members.filter((member) => assignment.get(member.key) === stage && !hasRevision(member));
+}
+
+/** Whether an approval is about it. One that is not about a plan is about all. */
+function isPlannedIn({ plan: own }: Member, plan: GateRecord["plan"]): boolean {
+  return plan === undefined || (own?.kind === "known" && plan.diffs.includes(own.diff));
 }

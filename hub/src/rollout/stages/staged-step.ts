@@ -10,6 +10,7 @@ import { heldRequests } from "./forced-requests.ts";
 import { earliest } from "./gate.ts";
 import { type ClassedMember, isFailure, type Member } from "./member.ts";
 import { adopted, breachText, end, endText, halt, kept, pausedPhase, unpaused } from "./phases.ts";
+import { stepLatePlans, unplanned } from "./plan-gates.ts";
 import { choosePromotions } from "./promote.ts";
 import { chooseRollbacks, goesBackUntil, isGoingBack, mayGoBack } from "./rollback.ts";
 import {
@@ -42,6 +43,8 @@ export interface StepResult {
   readonly lackingApproval: readonly string[];
   /** The keys of those whose request to force waits for its turn. */
   readonly heldRequests: ReadonlySet<string>;
+  /** Members of which it has to be known what would change before anything more is approved or promoted. */
+  readonly toPlan: readonly Member[];
   /** When it may change by time alone, ms since 1970. */
   readonly wakesAtMs: number | undefined;
 }
@@ -50,7 +53,7 @@ export function stepRollout(inputs: StepInputs): StepResult {
   // A clock that was set back must not make times in the status lie in the future.
   const nowMs = Math.max(inputs.nowMs, newestTime(inputs.stored));
   const parts = stagePartsOf({ ...inputs, nowMs });
-  const decided = decide({ ...inputs, nowMs }, parts);
+  const decided = withLatePlans({ ...inputs, nowMs }, parts, decide({ ...inputs, nowMs }, parts));
   const status = stagedStatus({ ...inputs, nowMs }, parts, decided);
   const isStored = isDeepStrictEqual(decisionsOf(inputs.stored), decisionsOf(status));
   return {
@@ -62,6 +65,7 @@ export function stepRollout(inputs: StepInputs): StepResult {
     ),
     lackingApproval: lackingApprovalIn(parts),
     heldRequests: heldRequests(forcedParts({ ...inputs, nowMs }, parts)),
+    toPlan: mayStep(inputs, status.phase) ? toPlanIn(parts, status) : [],
     wakesAtMs: earliest([decided.wakesAtMs, ...wakesOf(parts, status)]),
   };
 }
@@ -80,11 +84,64 @@ function wakesOf(
   { phase }: BundleRolloutStatus,
 ): readonly (number | undefined)[] {
   if (!isRunning(phase)) return [];
-  return parts.flatMap(({ members, window }) => [
+  return parts.flatMap(({ members, window, stored }) => [
+    ...(stored?.gates ?? []).map(({ plan, result, expiresAt }) =>
+      plan !== undefined && result === "Waiting" ? parseTime(expiresAt) : undefined,
+    ),
+    // One that did not answer is asked again.
+    ...members.map(({ isUnapproved, member: { plan } }) =>
+      isUnapproved && plan?.kind === "unknown" && plan.untilMs !== undefined
+        ? plan.untilMs + 1
+        : undefined,
+    ),
     // A cluster has failed once its deadline is over.
     ...members.map(({ failsAtMs }) => (failsAtMs === undefined ? undefined : failsAtMs + 1)),
     ...(members.some((each) => each.class === "offSchedule") ? [window.changesAtMs] : []),
   ]);
+}
+
+/** Whether anything may be asked for or promoted. */
+function mayStep(
+  { isPaused, spec }: Pick<StepInputs, "isPaused" | "spec">,
+  phase: BundleRolloutStatus["phase"],
+): boolean {
+  return isRunning(phase) && !isPaused && (spec.state ?? "Running") === "Running";
+}
+
+function toPlanIn(
+  parts: readonly StageParts[],
+  { stages = [] }: BundleRolloutStatus,
+): readonly Member[] {
+  return parts.flatMap(({ stage, members, limits }) => {
+    const status = stages.find(({ name }) => name === stage.name);
+    return status === undefined
+      ? []
+      : unplanned(stage, status, members, limits).map(({ member }) => member);
+  });
+}
+
+/** In completed stages: what was decided about clusters that came late, and what is asked about them. */
+function withLatePlans(
+  inputs: StepInputs,
+  parts: readonly StageParts[],
+  decided: Decided,
+): Decided {
+  if (!mayStep(inputs, decided.phase)) return decided;
+  const late = parts.flatMap(({ stage, stored, members, limits, subject, facts }) => {
+    const state = decided.stages.get(stage.name);
+    if (state?.phase !== "Completed" || stored?.phase !== "Completed") return [];
+    const { records } = stepLatePlans(stage, "Completed", {
+      records: state.gates,
+      members,
+      limits,
+      subject: { ...subject, when: "Before" },
+      facts: { ...facts, isSettled: false, tests: "running" },
+    });
+    return records === state.gates ? [] : [[stage.name, { ...state, gates: records }] as const];
+  });
+  return late.length === 0
+    ? decided
+    : { ...decided, stages: new Map([...decided.stages, ...late]) };
 }
 
 function isRunning(phase: BundleRolloutStatus["phase"]): boolean {

@@ -7,6 +7,7 @@ import { isStageApproved, selectionOf } from "./approvals.ts";
 import type { ForcedPart } from "./forced-requests.ts";
 import type { GateFacts } from "./gate.ts";
 import { classify, hasRevision, type Member } from "./member.ts";
+import { approvals } from "./plan-gates.ts";
 import type { StageLimits } from "./promote.ts";
 import type { StageInput } from "./stage-step.ts";
 import { type WindowOf, windowsOf } from "./stage-windows.ts";
@@ -71,6 +72,7 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
       isWindowOpen: window.isOpen,
       isStageSkipped: isSkipped,
       isStageApproved: isStageApproved(stages, stage.name, { revision: spec.revision, stored }),
+      isApproved: approvals(stage, state?.gates ?? [], nowMs),
     };
     const members = own.map((member) => classify(member, context));
     const onFailure = stage.onFailure ?? strategy.onFailure ?? "Halt";
@@ -116,6 +118,7 @@ export function forcedParts(
     isWindowOpen: true,
     isStageSkipped: false,
     isStageApproved: false,
+    isApproved: () => true,
   };
   const others = members
     .filter(({ key }) => !assignment.has(key))

@@ -10,6 +10,10 @@ export type Waiting =
       readonly gates: readonly GateRecord[];
       /** Clusters that need an approval which the stage began without. */
       readonly unapproved?: Named;
+      /** Clusters that are asked what would change in them; absent: none. */
+      readonly planning?: Named | undefined;
+      /** Clusters in which it is not known what would change, and why; absent: none. */
+      readonly unknown?: (Named & { readonly why: string }) | undefined;
     }
   | {
       readonly reason: "Soaking";
@@ -78,7 +82,7 @@ export function waitingText(waiting: Waiting): string {
     case "GateWaiting":
       if (waiting.unapproved !== undefined)
         return `stage ${waiting.stage} began without the approval that a Policy requires before ${namesText(waiting.unapproved)}: delete this BundleRollout, and it starts again with its gates`;
-      return `waits for ${waiting.gates.map(gateText).join(" and ")} of stage ${waiting.stage}`;
+      return gateWaitingText(waiting);
     case "Soaking":
       return waiting.untilMs === undefined
         ? `stage ${waiting.stage} soaks for ${waiting.duration} once all of its clusters are ready again`
@@ -112,11 +116,42 @@ export function waitingText(waiting: Waiting): string {
   }
 }
 
-function gateText({ name, type, expiresAt }: GateRecord): string {
+function gateWaitingText({
+  stage,
+  gates,
+  planning,
+  unknown,
+}: Extract<Waiting, { reason: "GateWaiting" }>): string {
+  const parts = [
+    ...(gates.length === 0 ? [] : [`waits for ${gates.map(gateText).join(" and ")}`]),
+    ...(planning === undefined
+      ? []
+      : [`asks the agents of ${clustersText(planning)} what would change`]),
+    ...(unknown === undefined
+      ? []
+      : [
+          `does not know what would change in ${clustersText(unknown)}: ${namesText(unknown)}: ${unknown.why}`,
+        ]),
+  ];
+  const text = parts.length === 0 ? "waits for the approval of a plan" : parts.join("; ");
+  return gates.length > 0 && parts.length === 1
+    ? `${text} of stage ${stage}`
+    : `stage ${stage} ${text}`;
+}
+
+/** What a plan changes, in numbers. */
+function planText({ plan }: GateRecord): string {
+  if (plan === undefined) return "";
+  const groups = plan.groups === 1 ? "1 group" : `${plan.groups} groups`;
+  return `: ${groups} of changes in ${clustersText({ count: plan.changed })}`;
+}
+
+function gateText(record: GateRecord): string {
+  const { name, type, expiresAt } = record;
   const until = expiresAt === undefined ? "" : ` (until ${expiresAt.slice(0, 19)}Z)`;
   switch (type) {
     case "Approval":
-      return `the approval ${name}${until}`;
+      return `the approval ${name}${until}${planText(record)}`;
     case "Test":
       return `the tests ${name}${until}`;
     case "Window":

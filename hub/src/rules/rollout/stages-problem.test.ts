@@ -24,6 +24,7 @@ test.each<readonly [string, RolloutStrategy | null | undefined]>([
   ["a soak after", withGate({ soak: { for: "30m" } })],
   ["an approval before", withGate({ approval: {} }, "before")],
   ["an approval that says it is of no plan", withGate({ approval: { plan: false } }, "before")],
+  ["an approval of a plan", withGate({ approval: { plan: true, validFor: "48h" } }, "before")],
   ["an external gate", withGate({ external: { config: { suite: "checkout" } } })],
   ["the rollout of another app", withGate({ rollout: { kind: "HelmOp", name: "base" } }, "before")],
   ["only a limit of failures", { maxFailures: "2%" }],
@@ -115,14 +116,19 @@ test.each<readonly [string, RolloutStrategy, string]>([
     'stages[0].after[0].name is "gate", and the gate has approval and external: set exactly one of soak, test, window, approval, external, lifecycle, rollout',
   ],
   [
-    "approval of a plan",
-    withGate({ approval: { plan: true } }, "before"),
-    "stages[0].before[0].approval.plan is not supported in this version of Flotilla: without it an approval is of the revision, not of the changes that it makes; remove it to approve that",
+    "approval of a plan after the stage",
+    withGate({ approval: { plan: true } }),
+    "stages[0].after[0].approval.plan is after the stage, when its clusters have the revision already: move it to before",
   ],
   [
-    "the life of an approved plan",
+    "validFor without a plan",
     withGate({ approval: { validFor: "1h" } }, "before"),
-    "stages[0].before[0].approval.validFor is the life of an approved plan, and plans are not supported in this version of Flotilla: remove it",
+    "stages[0].before[0].approval.validFor is the life of an approved plan, and nothing is planned: set approval.plan, or remove it",
+  ],
+  [
+    "validFor that is no duration",
+    withGate({ approval: { plan: true, validFor: "0.5y" } }, "before"),
+    'stages[0].before[0].approval.validFor is "0.5y": set a duration such as 15m or 1h30m, of at most a year',
   ],
   [
     "a lifecycle",

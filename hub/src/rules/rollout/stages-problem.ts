@@ -191,6 +191,8 @@ function gatesProblem(stage: RolloutStage, spec: ReleaseSpec): string | undefine
       names.add(gate.name);
       const problem = gateProblem(gate, spec);
       if (problem !== undefined) return `${path}.${problem}`;
+      if (when === "after" && gate.approval?.plan === true)
+        return `${path}.approval.plan is after the stage, when its clusters have the revision already: move it to before`;
       if (when === "before" && (gate.soak !== undefined || gate.test !== undefined))
         return `${path}.${gate.soak === undefined ? "test" : "soak"} is before the stage, when nothing of it is promoted yet: move it to after`;
     }
@@ -228,14 +230,12 @@ function windowGateProblem(): string {
 }
 
 function approvalProblem({ approval }: StageGate): string | undefined {
-  if (approval?.plan === true)
-    return "approval.plan is not supported in this version of Flotilla: without it an approval is of the revision, not of the changes that it makes; remove it to approve that";
-  if (approval?.validFor !== undefined)
-    return "approval.validFor is the life of an approved plan, and plans are not supported in this version of Flotilla: remove it";
   const { verify } = (approval ?? {}) as { readonly verify?: unknown };
-  return verify === undefined
-    ? undefined
-    : "approval.verify compares with an approved plan, and plans are not supported in this version of Flotilla: remove it";
+  if (verify !== undefined)
+    return "approval.verify is not supported: what is stale is planned again before it is promoted; remove it";
+  if (approval?.validFor !== undefined && approval.plan !== true)
+    return "approval.validFor is the life of an approved plan, and nothing is planned: set approval.plan, or remove it";
+  return durationProblem("approval.validFor", approval?.validFor);
 }
 
 function configProblem({ external }: StageGate): string | undefined {

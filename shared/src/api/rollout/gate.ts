@@ -28,7 +28,7 @@ import {
 /** What a decision can say. */
 export const decisionResults = ["Passed", "Failed"] as const;
 
-const planSummarySchema = fields({
+export const planSummaryFields = {
   groups: described(z.int().min(0), "The number of different diffs."),
   changed: described(z.int().min(0), "The number of clusters in which something would change."),
   unchanged: described(z.int().min(0), "The number of clusters in which nothing would."),
@@ -37,7 +37,9 @@ const planSummarySchema = fields({
     z.int().min(0),
     "The number of clusters that could not be asked; each is planned before it is promoted.",
   ),
-});
+} as const;
+
+const planSummarySchema = fields(planSummaryFields);
 
 const gateSpecSchema = fields({
   type: described(

@@ -30,6 +30,7 @@ export {
 export {
   type FailingCluster,
   type GateRecord,
+  maxApprovedDiffs,
   maxFailureMessageLength,
   type RolloutCounts,
   type StagePhase,

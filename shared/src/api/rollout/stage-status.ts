@@ -1,7 +1,7 @@
 /** What a BundleRollout has stored about each stage: how many clusters are in which state, its gates, and what fails. */
 import * as z from "zod";
 import { described, fields, gateTypes, plainFlag, plainText, type Typed } from "../fleet/index.ts";
-import { decisionResults } from "./gate.ts";
+import { decisionResults, planSummaryFields } from "./gate.ts";
 import {
   clusterName,
   digest,
@@ -88,6 +88,21 @@ const storedDecisionSchema = fields({
 /** A decision as it is stored before anything follows from it. */
 export type StoredDecision = Typed<typeof storedDecisionSchema>;
 
+/** The limit of `diffs`: what one approval can be about. */
+export const maxApprovedDiffs = 250;
+
+const planRecordSchema = fields({
+  ...planSummaryFields,
+  number: described(
+    z.int().min(1),
+    "Counts the plans of the gate: the first is of the stage, each later one of the clusters whose changes were not approved until then.",
+  ),
+  diffs: described(
+    z.array(z.string().max(32)).max(maxApprovedDiffs),
+    "What is approved: the digests of all diffs, the first 12 bytes of each in base64url, sorted. A cluster is promoted only if nothing would change in it, or its diff is one of an approved plan.",
+  ),
+});
+
 const gateRecordSchema = fields({
   name: described(partName, "The name of the gate in the strategy."),
   when: described(z.enum(["Before", "After"]), "Before or after the stage."),
@@ -108,6 +123,10 @@ const gateRecordSchema = fields({
   ),
   soakingSince: optionalTime(
     "Of a soak: since when all members have been done without interruption; absent while they are not.",
+  ),
+  plan: described(
+    planRecordSchema.optional(),
+    "Of an approval of a plan: what the agents have answered; absent: another gate.",
   ),
   decision: described(storedDecisionSchema.optional(), "The decision; absent while it waits."),
 });

@@ -65,7 +65,7 @@ const quietMs = 3_000;
 export async function createStagedFleet(
   strategy: RolloutStrategy,
   labels: StagedClusters,
-  options: Pick<TestLeaderOptions, "send"> = {},
+  options: Pick<TestLeaderOptions, "send" | "askAgent"> = {},
 ): Promise<StagedFleet> {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
   const leader = createTestLeader(resolverOf(repository), options);

@@ -22,6 +22,13 @@ export function testStagedRollouts(rest: MemoryApiServer, clock: Clock): StagedR
       ensure: () => Promise.resolve(),
       read: (id) => Promise.reject(new Error(`no content is stored: ${id}`)),
     },
+    // No strategy of these tests waits for the approval of a plan.
+    plans: {
+      planOf: () => undefined,
+      ask: () => undefined,
+      store: () => Promise.resolve(),
+      keep: () => undefined,
+    },
     clock,
   });
 }

@@ -4,6 +4,7 @@ import type { RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
 import { hasRevision } from "../member.ts";
 import { stepRollout } from "../staged-step.ts";
 import { checkRolledBack, checkSoaks, checkStage } from "./invariants.ts";
+import { checkApproved, checkAskedOnce } from "./plan-invariants.ts";
 import {
   aSimulatedCluster,
   becomeReady,
@@ -40,6 +41,7 @@ function pick<T>(random: Random, values: readonly T[]): T {
 }
 
 const regions = ["a", "b", "c"] as const;
+const liveStates = ["", "", "x", "y", "same"] as const;
 
 function randomStage(random: Random, index: number, isLast: boolean): RolloutStage {
   const after = pick(random, [
@@ -52,7 +54,14 @@ function randomStage(random: Random, index: number, isLast: boolean): RolloutSta
       { name: "check", external: {}, timeout: "2h" },
     ],
   ]);
-  const before = pick(random, [[], [], [], [{ name: "board", approval: {}, timeout: "2h" }]]);
+  const before = pick(random, [
+    [],
+    [],
+    [],
+    [{ name: "board", approval: {}, timeout: "2h" }],
+    [{ name: "plan", approval: { plan: true, validFor: "3h" }, timeout: "2h" }],
+    [{ name: "plan", approval: { plan: true } }],
+  ]);
   return {
     name: `s${index}`,
     ...(!isLast && { clusterSelector: { matchLabels: { region: pick(random, regions) } } }),
@@ -88,6 +97,8 @@ function randomCluster(random: Random, name: string): SimulatedCluster {
     ...fields,
     labels: { region: pick(random, regions) },
     isConnected: random() > 0.1,
+    live: pick(random, liveStates),
+    isOutdated: random() < 0.03,
   });
 }
 
@@ -117,8 +128,20 @@ function act(simulation: Simulation, random: Random): void {
   else if (roll < 0.78) decide(simulation, random);
   else if (roll < 0.81) simulation.desired = pick(random, ["v1", "v2", "v3"]);
   else if (roll < 0.87) commandOf(simulation, random);
-  else if (roll < 0.885) cluster.waitsForDependency = !cluster.waitsForDependency;
+  else if (roll < 0.9) actOnPlans(simulation, cluster, random);
+  else if (roll < 0.915) cluster.waitsForDependency = !cluster.waitsForDependency;
   else simulation.nowMs += pick(random, [1, 5, 16, 31, 130]) * minutes;
+}
+
+/** What makes an approved plan another one, or unknown. */
+function actOnPlans(simulation: Simulation, cluster: SimulatedCluster, random: Random): void {
+  const roll = random();
+  if (roll < 0.5) {
+    // Nobody tells the hub: an answer counts for some time.
+    cluster.live = pick(random, liveStates);
+  } else if (roll < 0.7) simulation.plans.clear();
+  else if (roll < 0.9) simulation.isAnswering = !simulation.isAnswering;
+  else cluster.isOutdated = !cluster.isOutdated;
 }
 
 function decide(simulation: Simulation, random: Random): void {
@@ -198,6 +221,7 @@ function createObserver(simulation: Simulation): Observer {
     if (stored?.phase === phase && stored.reason === reason && stored.stage === stage)
       assert.equal(since, stored.since, "12: since has moved");
     checkSoaks(inputs, result.status);
+    checkAskedOnce(inputs, result.status);
     if (promoted.length === 0) return;
     assert.ok(stored !== undefined, "4: promoted before anything was stored");
     for (const { member, isRollback } of promoted) {
@@ -219,8 +243,10 @@ function createObserver(simulation: Simulation): Observer {
         assert.equal(stored.breach, undefined, "6: a breach is stored");
       }
     }
-    for (const stage of inputs.strategy.stages ?? [])
+    for (const stage of inputs.strategy.stages ?? []) {
       checkStage({ inputs, result, promoted }, stage);
+      checkApproved({ inputs, result, promoted }, stage, simulation);
+    }
   }
 
   function settled(): void {
@@ -263,11 +289,13 @@ function hasEnded({ rollouts, clusters, desired }: Simulation): boolean {
 function finish(simulation: Simulation, observer: Observer): void {
   simulation.isPaused = false;
   simulation.isWindowOpen = true;
+  simulation.isAnswering = true;
   for (const cluster of simulation.clusters.values()) {
     cluster.isConnected = true;
     cluster.isPaused = false;
     cluster.isOffSchedule = false;
     cluster.waitsForDependency = false;
+    cluster.isOutdated = false;
     becomeReady(cluster);
   }
   simulation.strategy = {

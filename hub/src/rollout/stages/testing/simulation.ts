@@ -9,7 +9,7 @@ import type {
 import { formatTimeMs } from "@flotilla/shared/time";
 import { assignStages, stagesOf } from "../../../rules/index.ts";
 import { chooseRollout, completedOf } from "../choose-rollout.ts";
-import { hasRevision, type Member } from "../member.ts";
+import { hasRevision, type Member, type MemberPlan } from "../member.ts";
 import { stableOf } from "../rollout-facts.ts";
 import { type Promoted, type StepResult, stepRollout } from "../staged-step.ts";
 import type { StepInputs } from "../step-inputs.ts";
@@ -29,6 +29,19 @@ export interface SimulatedCluster {
   isConnected: boolean;
   isPaused: boolean;
   isOffSchedule: boolean;
+  /** What others have changed in it, which is a part of what a plan would change; "same": what is planned is there already. */
+  live: string;
+  /** Its agent makes no plans. */
+  isOutdated: boolean;
+}
+
+/** What an agent has answered. */
+export interface SimulatedPlan {
+  readonly content: string;
+  readonly applied: string;
+  readonly atMs: number;
+  /** Undefined: it makes no plans. "": nothing would change. */
+  readonly diff: string | undefined;
 }
 
 /** One pass: what it decided or promoted. */
@@ -48,6 +61,10 @@ export interface Simulation {
   rollouts: BundleRollout[];
   /** By UID of the Gate. */
   readonly decisions: Map<string, GateDecision>;
+  /** What the leader remembers of the answers of agents, by name. */
+  readonly plans: Map<string, SimulatedPlan>;
+  /** Whether agents answer what they are asked. */
+  isAnswering: boolean;
   onPass: (pass: Pass) => void;
 }
 
@@ -67,6 +84,8 @@ export function simulate(
     isWindowOpen: true,
     rollouts: [],
     decisions: new Map(),
+    plans: new Map(),
+    isAnswering: true,
     onPass: () => undefined,
   };
 }
@@ -90,6 +109,8 @@ export function aSimulatedCluster(
     isConnected: true,
     isPaused: false,
     isOffSchedule: false,
+    live: "",
+    isOutdated: false,
     ...fields,
   };
 }
@@ -162,10 +183,54 @@ export function pass(simulation: Simulation): readonly string[] | undefined {
   replace(simulation, { ...rollout, status });
   for (const promotion of result.promotions) promote(simulation, rollout.metadata.name, promotion);
   deployStable(simulation, rollout);
-  const isIdle = result.isStored && result.promotions.length === 0;
+  const answers = answerPlans(simulation, rollout, result.toPlan);
+  const isIdle = result.isStored && result.promotions.length === 0 && answers === 0;
   return isIdle && withGates(result.status) === result.status
     ? undefined
     : result.promotions.map(({ member }) => member.key);
+}
+
+/** The agents answer what the step asks for; returns how many did. */
+function answerPlans(
+  { plans, clusters, isAnswering, nowMs }: Simulation,
+  { spec }: BundleRollout,
+  members: readonly Member[],
+): number {
+  if (!isAnswering) return 0;
+  for (const { key, applied } of members) {
+    const cluster = clusters.get(key);
+    if (cluster === undefined) continue;
+    const content = spec.revision;
+    plans.set(key, { content, applied, atMs: nowMs, diff: diffIn(cluster, content) });
+  }
+  return members.length;
+}
+
+function diffIn(
+  { isOutdated, applied, live }: SimulatedCluster,
+  content: string,
+): string | undefined {
+  if (isOutdated) return undefined;
+  return live === "same" || applied === content ? "" : `${applied} to ${content} ${live}`;
+}
+
+/** As long as an answer counts, and how long after none the agent is asked again. */
+const freshMs = 15 * 60_000;
+const retryMs = 60_000;
+
+/** What the leader knows of it, while that fits. */
+function planIn(
+  { plans, nowMs }: Simulation,
+  { name, applied }: SimulatedCluster,
+  content: string,
+): MemberPlan | undefined {
+  const plan = plans.get(name);
+  if (plan === undefined || plan.content !== content || plan.applied !== applied) return undefined;
+  const untilMs = plan.atMs + (plan.diff === undefined ? retryMs : freshMs);
+  if (nowMs > untilMs) return undefined;
+  return plan.diff === undefined
+    ? { kind: "unknown", message: "its agent is older", untilMs }
+    : { kind: "known", diff: plan.diff, fails: false };
 }
 
 function newRollout(number: number, revision: string): BundleRollout {
@@ -205,15 +270,19 @@ function membersOf(simulation: Simulation, { spec }: BundleRollout): readonly Me
   const skip = new Set(spec.skip ?? []);
   return [...simulation.clusters.values()]
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, labels: _, isPaused, ...cluster }) => ({
-      ...cluster,
-      key: name,
-      content: spec.revision,
-      isReady: cluster.isReady && cluster.applied === cluster.desired,
-      isPaused: isPaused || simulation.isPaused,
-      isSkipped: skip.has(name),
-      message: "",
-    }));
+    .map((simulated) => {
+      const { name, labels: _, live: _live, isOutdated: _outdated, ...cluster } = simulated;
+      return {
+        ...cluster,
+        key: name,
+        content: spec.revision,
+        isReady: cluster.isReady && cluster.applied === cluster.desired,
+        isPaused: cluster.isPaused || simulation.isPaused,
+        isSkipped: skip.has(name),
+        message: "",
+        plan: planIn(simulation, simulated, spec.revision),
+      };
+    });
 }
 
 function inputsOf(
