@@ -27,6 +27,7 @@ export {
   byReplica,
   byRolledOutBundle,
   byRolloutNamespace,
+  byRolloutPolicy,
   bySourceReport,
   contentsPinnedBy,
   contentsReferredBy,

@@ -139,6 +139,7 @@ export {
   rolloutFields,
   rolloutRemarks,
 } from "./rollout/rollout-status.ts";
+export { createRolloutStrategies, type RolloutStrategies } from "./rollout/rollout-strategies.ts";
 export {
   assignStages,
   atLeastOne,
@@ -148,6 +149,8 @@ export {
 } from "./rollout/stages.ts";
 export { maxPinnedBytes, stagesProblem } from "./rollout/stages-problem.ts";
 export { strategyProblem } from "./rollout/strategy-problem.ts";
+export { createInlineWindows } from "./schedule/inline-windows.ts";
+export { isGroupMember, namesGroups } from "./schedule/judged-schedule.ts";
 export {
   type Coverage,
   createSchedules,

@@ -9,7 +9,7 @@ import {
   policies,
   schedules,
 } from "@flotilla/shared/api";
-import { bundleRollouts, gates } from "@flotilla/shared/api/rollout";
+import { bundleRollouts, gates, rolloutPolicies } from "@flotilla/shared/api/rollout";
 import { packContent } from "@flotilla/shared/content";
 import type { EventNote } from "@flotilla/shared/kube/events";
 import { fenceWrites } from "@flotilla/shared/kube/leaderelection";
@@ -223,6 +223,7 @@ export function createTestLeader(
     deliverAll(caches.deployments, bundleDeployments);
     deliverAll(caches.rollouts, bundleRollouts);
     deliverAll(caches.gates, gates);
+    deliverAll(caches.rolloutPolicies, rolloutPolicies);
     const contents = rest
       .all(secrets)
       .filter(({ metadata }) => metadata.labels?.[contentLabel] !== undefined);

@@ -9,7 +9,7 @@ import type {
   Policy,
   Schedule,
 } from "@flotilla/shared/api";
-import type { BundleRollout, Gate } from "@flotilla/shared/api/rollout";
+import type { BundleRollout, Gate, RolloutPolicy } from "@flotilla/shared/api/rollout";
 import type { Namespace, Secret } from "@flotilla/shared/kube/objects";
 import { createWatchedStore } from "./watched-store.ts";
 
@@ -24,6 +24,7 @@ export function createTestCaches() {
     schedules: createWatchedStore<Schedule>(),
     rollouts: createWatchedStore<BundleRollout>(),
     gates: createWatchedStore<Gate>(),
+    rolloutPolicies: createWatchedStore<RolloutPolicy>(),
     tokens: createWatchedStore<ClusterRegistrationToken>(),
     contents: createWatchedStore<Secret>(),
     namespaces: createWatchedStore<Namespace>(),

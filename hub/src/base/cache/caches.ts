@@ -18,7 +18,14 @@ import {
   schedules,
 } from "@flotilla/shared/api";
 import { hubNamespace, hubReplicaLabel, managedLabel } from "@flotilla/shared/api/names";
-import { type BundleRollout, bundleRollouts, type Gate, gates } from "@flotilla/shared/api/rollout";
+import {
+  type BundleRollout,
+  bundleRollouts,
+  type Gate,
+  gates,
+  type RolloutPolicy,
+  rolloutPolicies,
+} from "@flotilla/shared/api/rollout";
 import {
   createInformer,
   createOptionalInformers,
@@ -49,6 +56,7 @@ export interface Caches {
   readonly schedules: Informer<Schedule>;
   readonly rollouts: Informer<BundleRollout>;
   readonly gates: Informer<Gate>;
+  readonly rolloutPolicies: Informer<RolloutPolicy>;
   readonly tokens: Informer<ClusterRegistrationToken>;
   /** Contents' Secrets without their data. */
   readonly contents: Informer<Secret>;
@@ -88,6 +96,7 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
     // Runs all of them.
     rollouts: runningWith(rollouts, optional.run),
     gates: optional.add(gates, cache(gates)),
+    rolloutPolicies: optional.add(rolloutPolicies, cache(rolloutPolicies)),
     tokens: cache(clusterRegistrationTokens),
     contents: cache(secrets, {
       namespace: hubNamespace,

@@ -26,6 +26,15 @@ export const byRolloutNamespace: Index<Bundle> = defineIndex("rollout namespace"
   Object.keys(bundle.spec.rolloutStrategy ?? {}).length > 0 ? [targetedNamespace(bundle)] : [],
 );
 
+/** Bundles by the key of the RolloutPolicy that they name. */
+export const byRolloutPolicy: Index<Bundle> = defineIndex(
+  "rollout policy",
+  ({ metadata: { namespace = "" }, spec }) => {
+    const name = spec.rolloutStrategy?.policy;
+    return name ? [keyOf({ namespace, name })] : [];
+  },
+);
+
 /** BundleDeployments by the contents that they refer to. */
 export const byContent: Index<BundleDeployment> = defineIndex("content", contentsReferredBy);
 

@@ -42,6 +42,10 @@ export const hubErrors = defineErrors({
     retryable: false,
     help: "A Policy of the namespace forbids a setting of a HelmOp or a Bundle. The message names the Policy and what it allows. Nothing is deployed until one of them is changed; what is deployed stays.",
   },
+  ROLLOUT_POLICY_INVALID: {
+    retryable: false,
+    help: "The RolloutPolicy that an app names with rolloutStrategy.policy, or with the annotation flotilla.dev/rollout-policy, does not exist in its namespace, or cannot be used for it; the condition Accepted names the field. Nothing of the app changes until the RolloutPolicy is created or corrected, and then it goes on by itself.",
+  },
   BUNDLE_NOT_DEPLOYABLE: {
     retryable: false,
     help: "A Bundle that was not made for a HelmOp has no chart, or has files of its own (as those that Fleet makes from Git), which Flotilla does not deploy. Name a chart in spec.helm, without spec.resources.",

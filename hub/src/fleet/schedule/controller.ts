@@ -6,7 +6,6 @@ import {
   type ScheduleStatus,
   schedules as scheduleResource,
 } from "@flotilla/shared/api";
-import type { Change } from "@flotilla/shared/kube/cache";
 import {
   type Controller,
   createController,
@@ -15,10 +14,10 @@ import {
   through,
   watch,
 } from "@flotilla/shared/kube/controller";
-import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { type ControllerDeps, createPublisher, type Publisher } from "../../base/index.ts";
 import type { Schedules } from "../../rules/index.ts";
-import { scheduleReconciler, schedulesIn } from "./reconcile.ts";
+import { createConcerned } from "./concerned.ts";
+import { scheduleReconciler } from "./reconcile.ts";
 import { isUrgentSchedule } from "./status.ts";
 
 export interface ScheduleControllerDeps extends ControllerDeps {
@@ -32,8 +31,12 @@ const coalesceMs = 1_000;
 
 export function createScheduleController(deps: ScheduleControllerDeps): Controller {
   const { schedules, clusters, groups } = deps.caches;
-  const ofNamespace = (change: Pick<Change<Schedule>, "key">): readonly ObjectKey[] =>
-    schedulesIn(schedules.store, change);
+  const concerned = createConcerned({
+    schedules: schedules.store,
+    clusters: clusters.store,
+    rules: deps.schedules,
+  });
+  const toStatus = () => deps.clusterStatuses.refresh;
   const controller: Controller = createController({
     name: "schedule",
     workers: 4,
@@ -51,10 +54,34 @@ export function createScheduleController(deps: ScheduleControllerDeps): Controll
     clock: deps.clock,
     watches: [
       watch(schedules, { predicate: isSpecChange, toKeys: ownKey }),
-      watch(groups, { predicate: isSpecChange, toKeys: ofNamespace, replay: false }),
+      watch(groups, {
+        predicate: isSpecChange,
+        toKeys: concerned.schedulesOfGroup,
+        replay: false,
+      }),
       through(
-        watch(clusters, { predicate: isSpecChange, toKeys: ofNamespace, replay: false }),
+        watch(clusters, {
+          predicate: isSpecChange,
+          toKeys: concerned.schedulesOfCluster,
+          replay: false,
+        }),
         () => (key) => controller.enqueueAfter(key, coalesceMs),
+      ),
+      through(
+        watch(schedules, {
+          predicate: isSpecChange,
+          toKeys: concerned.clustersOfSchedule,
+          replay: false,
+        }),
+        toStatus,
+      ),
+      through(
+        watch(groups, {
+          predicate: isSpecChange,
+          toKeys: concerned.clustersOfGroup,
+          replay: false,
+        }),
+        toStatus,
       ),
     ],
   });

@@ -21,7 +21,7 @@ import {
   removeFinalizer,
   requeueAfter,
 } from "@flotilla/shared/kube/controller";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { keyOf, refOf } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import type { Publisher } from "../../base/index.ts";
 import type { Schedules } from "../../rules/index.ts";
@@ -49,7 +49,6 @@ export function scheduleReconciler(deps: ScheduleDeps): Reconcile {
   return async function reconcile(key, { signal }) {
     const found = deps.schedules.get(key);
     const isDeleted = found?.metadata.deletionTimestamp !== undefined;
-    const clusters = await inspectClusters(refOf(key).namespace ?? "", found);
     if (found === undefined) return done();
     if (isDeleted) {
       // Fleet set it. Nothing of ours depends on a Schedule that is gone.
@@ -57,6 +56,7 @@ export function scheduleReconciler(deps: ScheduleDeps): Reconcile {
       await removeFinalizer({ ...options, finalizer: fleetScheduleFinalizer }, found);
       return done();
     }
+    const clusters = await inspectClusters(refOf(key).namespace ?? "", found);
     const now = clock.now();
     const window = rules.stateOf(found, now);
     const { problem } = rules.judge(found);
@@ -69,17 +69,21 @@ export function scheduleReconciler(deps: ScheduleDeps): Reconcile {
     return window?.changesAtMs === undefined ? done() : requeueAt(window.changesAtMs, now);
   };
 
-  /** Refreshes the Clusters whose status differs from what their Schedules say; returns the names of those of this one. */
+  /**
+   * Refreshes the Clusters that a Schedule is for whose status differs from what their Schedules say; returns their names. Those that it
+   * is no longer for are refreshed when that changes.
+   */
   async function inspectClusters(
     namespace: string,
-    schedule: Schedule | undefined,
+    schedule: Schedule,
   ): Promise<readonly string[]> {
     const slices = createSlices();
     const names: string[] = [];
     for (const cluster of deps.clusters.byIndex(byNamespace, namespace)) {
-      if (isStale(cluster)) deps.clusterStatuses.refresh(keyOf(cluster));
-      if (schedule !== undefined && rules.isFor(schedule, cluster))
+      if (rules.isFor(schedule, cluster)) {
         names.push(cluster.metadata.name);
+        if (isStale(cluster)) deps.clusterStatuses.refresh(keyOf(cluster));
+      }
       if (slices.isOver) await slices.pause();
     }
     return names.sort();
@@ -100,12 +104,4 @@ export function scheduleReconciler(deps: ScheduleDeps): Reconcile {
 function requeueAt(atMs: number, nowMs: number): Result {
   const waitMs = Math.min(longestWaitMs, Math.max(0, atMs - nowMs));
   return requeueAfter(waitMs, "the window opens or closes");
-}
-
-/** The Schedules of a namespace. */
-export function schedulesIn(
-  store: Pick<Store<Schedule>, "byIndex">,
-  { key }: { readonly key: ObjectKey },
-): readonly ObjectKey[] {
-  return store.byIndex(byNamespace, refOf(key).namespace ?? "").map(keyOf);
 }

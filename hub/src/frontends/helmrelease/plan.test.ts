@@ -162,6 +162,16 @@ test("the strategy is that of the Bundle", () => {
   assert.deepEqual(plan({ rolloutStrategy }).spec.rolloutStrategy, rolloutStrategy);
 });
 
+test("an annotation names a RolloutPolicy where the spec has no strategy, as with Flux's own definitions", () => {
+  const annotations = { "flotilla.dev/rollout-policy": "rings" };
+  const rolloutStrategy = { maxUnavailable: 1 };
+
+  assert.deepEqual(plan({}, { annotations }).spec.rolloutStrategy, { policy: "rings" });
+  const both = plan({ rolloutStrategy }, { annotations });
+  assert.deepEqual(both.spec.rolloutStrategy, rolloutStrategy);
+  assert.equal(plan({}, {}).spec.rolloutStrategy, undefined);
+});
+
 test("suspend is passed on, and requests stay open meanwhile", () => {
   const annotations = { "reconcile.fluxcd.io/requestedAt": "one" };
   const { metadata, spec } = plan({ suspend: true }, { annotations });

@@ -5,6 +5,7 @@ import {
   deploymentName,
   fluxReleaseName,
   helmReleaseLabel,
+  rolloutPolicyAnnotation,
   shortReleaseName,
 } from "@flotilla/shared/api/names";
 import type { HelmRelease, HelmReleaseSpec } from "@flotilla/shared/flux";
@@ -53,7 +54,7 @@ export function planRelease(
       },
       ...(spec.suspend === true && { suspend: true }),
       ...dependencies(release, spec, destination),
-      ...(spec.rolloutStrategy !== undefined && { rolloutStrategy: spec.rolloutStrategy }),
+      ...rolloutStrategyOf(metadata, spec),
       targets: [...destination.targets],
     },
     source: {},
@@ -61,6 +62,16 @@ export function planRelease(
     bundle: { name: bundleNameOf(kind, name), labels: { [helmReleaseLabel]: labelValue(name) } },
     pins: [{ repo, chart: chartName, version, pin }],
   };
+}
+
+/** With Flux's own definitions, which drop the field, an annotation names a RolloutPolicy. */
+function rolloutStrategyOf(
+  { annotations = {} }: HelmRelease["metadata"],
+  { rolloutStrategy }: HelmReleaseSpec,
+): Pick<Bundle["spec"], "rolloutStrategy"> {
+  if (rolloutStrategy !== undefined) return { rolloutStrategy };
+  const policy = annotations[rolloutPolicyAnnotation];
+  return policy ? { rolloutStrategy: { policy } } : {};
 }
 
 /** As in Flux. */

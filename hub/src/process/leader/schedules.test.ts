@@ -202,6 +202,24 @@ test("what is in flight when a window closes is held until it has ended, and is 
   assert.equal(fleet.deployment()?.spec.offSchedule, undefined);
 });
 
+test("what is in flight is tried again when a window opens, also while its Bundle is not accepted", async (t) => {
+  const fleet = await startAt(t, beforeClosing);
+  await fleet.leader.pass(30_000);
+  assert.equal(fleet.deployment()?.spec.offSchedule, true);
+  const helmOp = fleet.rest.peek(helmOps, { namespace: workspace, name: "web" });
+  assert.ok(helmOp !== undefined);
+  const rolloutStrategy = { policy: "gone" };
+  fleet.rest.put(helmOps, { ...helmOp, spec: { ...helmOp.spec, rolloutStrategy } });
+  await fleet.leader.pass(quietMs);
+  assert.match(fleet.accepted() ?? "", /^there is no RolloutPolicy gone/);
+  assert.equal(fleet.deployment()?.spec.offSchedule, true);
+
+  fleet.clock.setWallTime(Date.parse("2026-03-02T21:30:00Z"));
+  await fleet.leader.pass(3_600_000);
+
+  assert.equal(fleet.deployment()?.spec.offSchedule, undefined);
+});
+
 test("what no target matches any more is uninstalled in the next window", async (t) => {
   const fleet = await startAt(t, beforeClosing);
   fleet.apply({ kind: "agents", report: "ready" });

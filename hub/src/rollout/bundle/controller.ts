@@ -20,6 +20,7 @@ import {
   bundleKeyOf,
   byClusterNamespace,
   byRolloutNamespace,
+  byRolloutPolicy,
   type ControllerDeps,
   type Publisher,
   presenceOf,
@@ -32,6 +33,7 @@ import {
   type ChartResolver,
   type ContentStore,
   createDeploymentSigner,
+  createRolloutStrategies,
   type HubRules,
   isFetchFailureChange,
   mayHold,
@@ -44,6 +46,7 @@ import { runPlanCollection } from "../plan/collect-plans.ts";
 import type { AskAgent } from "../plan/plan-outcome.ts";
 import { createPlanner } from "../stageplan/planner.ts";
 import { createStagedPlans } from "../stageplan/staged-plans.ts";
+import { createRolloutWindows } from "../stages/rollout-windows.ts";
 import { createStagedRollouts, type StagedRolloutsDeps } from "../stages/staged-rollouts.ts";
 import { stagedWatches } from "../stages/staged-watches.ts";
 import { clusterWatch } from "./cluster-watch.ts";
@@ -58,7 +61,7 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   /** The Secrets that Bundles without a HelmOp refer to. */
   readonly secrets: Watch;
   readonly charts: ChartResolver;
-  readonly schedules: Pick<Schedules, "coverageOf">;
+  readonly schedules: Pick<Schedules, "coverageOf" | "judge">;
   readonly contents: Pick<ContentStore, "ensure" | "read">;
   readonly patterns: Patterns;
   /** How a content is packed; by default as agents expect it. */
@@ -100,6 +103,7 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
         ...deps,
         rollouts: caches.rollouts.store,
         gates: caches.gates.store,
+        windows: createRolloutWindows({ schedules: caches.schedules.store, rules: deps.schedules }),
         deploymentSigner,
         beforeWrite: rolloutObserver(deps),
         plans: createStagedPlans({
@@ -113,6 +117,7 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
         ...deps,
         helmOps: caches.helmOps.store,
         policies: caches.policies.store,
+        strategies: createRolloutStrategies(caches.rolloutPolicies.store),
       }),
       policiesIn: (namespaces) => policiesIn(caches.policies.store, namespaces, deps),
     }),
@@ -170,6 +175,8 @@ export function bundleWatches(
   enqueueAfter: (key: ObjectKey, delayMs: number) => void,
 ): readonly Watch[] {
   const { helmOps, bundles, deployments, clusters, groups, policies, schedules } = caches;
+  const { rolloutPolicies } = caches;
+  const { strategyOf } = createRolloutStrategies(rolloutPolicies.store);
   const coalesced = coalesce(enqueueAfter, clusters.store, clock);
 
   function bundlesOfNamespace({ key }: Pick<Change<Bundle>, "key">): readonly ObjectKey[] {
@@ -189,8 +196,8 @@ export function bundleWatches(
   }
 
   /** Other Bundles cost nothing more: their deployments are promoted whatever agents report. */
-  function isLimited({ spec }: Bundle): boolean {
-    return mayHold(spec.rolloutStrategy, clusters.store.size);
+  function isLimited(bundle: Bundle): boolean {
+    return mayHold(strategyOf(bundle), clusters.store.size);
   }
 
   function limitedOf(change: Change<BundleDeployment>): readonly ObjectKey[] {
@@ -214,6 +221,11 @@ export function bundleWatches(
     watch(helmOps, { predicate: isExistenceChange, toKeys: ownKey, replay: false }),
     watch(policies, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
     watch(groups, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
+    watch(rolloutPolicies, {
+      predicate: isSpecChange,
+      toKeys: ({ key }) => bundles.store.byIndex(byRolloutPolicy, key).map(keyOf),
+      replay: false,
+    }),
     // Its windows open and close by themselves: each reconcile says when the next one is.
     watch(schedules, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
     through(clusterWatch({ caches, statuses }), coalesced),
@@ -245,7 +257,7 @@ export function bundleWatches(
       coalesced,
     ),
     secrets,
-    ...stagedWatches(caches).map((each) => through(each, coalesced)),
+    ...stagedWatches(caches, strategyOf).map((each) => through(each, coalesced)),
   ];
 }
 

@@ -23,6 +23,11 @@ export interface OffSchedule {
 /** Timers follow a clock that does not jump when the time is corrected. */
 const longestWaitMs = 3_600_000;
 
+/** When to look again: at a time, or an hour from now, whatever comes first; undefined: time changes nothing. */
+export function wakesBy(atMs: number | undefined, nowMs: number): number | undefined {
+  return atMs === undefined ? undefined : Math.min(atMs, nowMs + longestWaitMs);
+}
+
 /** All answers are for the same time, and each cluster is looked up once. */
 export function offScheduleAt(rules: Pick<Schedules, "coverageOf">, nowMs: number): OffSchedule {
   const known = new Map<ObjectKey, Coverage>();
@@ -44,8 +49,7 @@ export function offScheduleAt(rules: Pick<Schedules, "coverageOf">, nowMs: numbe
       }
     },
     changesAtMs() {
-      const changesAtMs = earliest([...known.values()]);
-      return changesAtMs === undefined ? undefined : Math.min(changesAtMs, nowMs + longestWaitMs);
+      return wakesBy(earliest([...known.values()]), nowMs);
     },
     remark(waiting) {
       if (waiting.length === 0) return "";

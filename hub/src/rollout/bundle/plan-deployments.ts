@@ -237,6 +237,21 @@ export function heldDeployment(
   return isSame(deployment.spec, spec) ? undefined : { ...deployment, spec };
 }
 
+/**
+ * A deployment of a Bundle that may promote nothing, held off schedule while what was promoted is not applied; undefined when it is so
+ * already.
+ */
+export function scheduledDeployment(
+  deployment: BundleDeployment,
+  isOffSchedule: boolean,
+): BundleDeployment | undefined {
+  if (deployment.metadata.deletionTimestamp !== undefined) return undefined;
+  const { offSchedule: _, ...others } = deployment.spec;
+  const isHeld = isOffSchedule && isInFlight(deployment);
+  const spec = { ...others, ...(isHeld && { offSchedule: true }) };
+  return isSame(deployment.spec, spec) ? undefined : { ...deployment, spec };
+}
+
 /** Sorted, each once. */
 function labelsFor(common: Labels, cluster: Cluster): Record<string, string> {
   return {

@@ -5,6 +5,7 @@ import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { hubErrors } from "../../base/index.ts";
 import {
   authoritiesOf,
   isAppliedByHand,
@@ -31,6 +32,7 @@ import {
   type PolicyDeps,
   policiesFor,
   type ResolutionState,
+  type RolloutStrategies,
   releaseOfBundle,
   remarksOnBundle,
   reservedFormProblem,
@@ -38,16 +40,19 @@ import {
 } from "../../rules/index.ts";
 import { type BundleResolution, resolutionStateOf } from "./decided-status.ts";
 
+interface Deployable {
+  readonly kind: "deployable";
+  /** With the strategy of the RolloutPolicy that it names. */
+  readonly spec: Bundle["spec"];
+  /** Remarks for its author. */
+  readonly remarks: readonly string[];
+  readonly resolution?: BundleResolution;
+  /** When its source is due again, ms since 1970. */
+  readonly nextAtMs?: number | undefined;
+}
+
 export type Prepared =
-  | {
-      readonly kind: "deployable";
-      readonly spec: Bundle["spec"];
-      /** Remarks for its author. */
-      readonly remarks: readonly string[];
-      readonly resolution?: BundleResolution;
-      /** When its source is due again, ms since 1970. */
-      readonly nextAtMs?: number | undefined;
-    }
+  | Deployable
   /** Nothing may change; what is deployed stays. */
   | {
       readonly kind: "notAccepted";
@@ -86,21 +91,58 @@ export interface PrepareDeps extends PolicyDeps {
   readonly charts: ChartResolver;
   readonly signer: PinSigner;
   readonly ownerOf: OwnerOf;
+  readonly strategies: RolloutStrategies;
 }
 
 export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
   // Contents are packed once for each spec, so the same Bundle has to result in the identical spec.
   const derived = new WeakMap<Bundle["spec"], DerivedSpec>();
+  const withStrategies = new WeakMap<Bundle["spec"], Bundle["spec"]>();
 
   return async function prepare(bundle, status, context) {
     const release = releaseOfBundle(bundle);
+    const prepared = await prepareRelease(bundle, release, status, context);
+    return prepared.kind === "deployable" ? withStrategy(prepared, bundle, release) : prepared;
+  };
+
+  /** The strategy of the RolloutPolicy that it names takes the place of the name, whatever front end it is of. */
+  function withStrategy(prepared: Deployable, bundle: Bundle, { spec }: PlannedRelease): Prepared {
+    const { remarks, ...others } = prepared;
+    const problem = deps.strategies.problemOf(bundle, spec);
+    if (problem !== undefined) {
+      const error = new AppError(hubErrors.ROLLOUT_POLICY_INVALID, problem);
+      const { resolution, nextAtMs } = others;
+      const accepted = notAccepted(error, remarks);
+      return {
+        kind: "notAccepted",
+        accepted,
+        error,
+        ...(resolution !== undefined && { resolution }),
+        nextAtMs,
+      };
+    }
+    const rolloutStrategy = deps.strategies.strategyOf(bundle);
+    if (!bundle.spec.rolloutStrategy?.policy || rolloutStrategy === undefined) return prepared;
+    const known = withStrategies.get(prepared.spec);
+    if (known?.rolloutStrategy === rolloutStrategy) return { ...prepared, spec: known };
+    const resolved = { ...prepared.spec, rolloutStrategy };
+    withStrategies.set(prepared.spec, resolved);
+    return { ...prepared, spec: resolved };
+  }
+
+  async function prepareRelease(
+    bundle: Bundle,
+    release: PlannedRelease,
+    status: BundleStatus | undefined,
+    context: PrepareContext,
+  ): Promise<Prepared> {
     const planned = { bundle, release, policies: policiesFor(deps, release) };
     if (isMadeByHub(bundle))
       return isOfLivingOwner(bundle) ? prepareMade(planned) : { kind: "held" };
     return isAppliedByHand(bundle, deps.helmOps.get(keyOf(bundle)))
       ? prepareApplied(planned, status, context)
       : prepareMade(planned);
-  };
+  }
 
   function isMadeByHub(bundle: Bundle): boolean {
     return (

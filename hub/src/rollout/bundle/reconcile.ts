@@ -28,6 +28,7 @@ import {
   isStaged,
   isWorthPublishing,
   notAccepted,
+  type RolloutFields,
   recordViolation,
   requeueAt,
   rolloutFields,
@@ -46,7 +47,8 @@ import {
 } from "./decided-status.ts";
 import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-writer.ts";
 import { withoutDeprecatedLabel } from "./deprecated-label.ts";
-import { offScheduleAt } from "./off-schedule.ts";
+import { holdByWindows } from "./held-windows.ts";
+import { offScheduleAt, wakesBy } from "./off-schedule.ts";
 import { type ContentPacker, matchTargets, type Placement, type TargetMatches } from "./place.ts";
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
 import { planRollout, type RolloutStep } from "./plan-rollout.ts";
@@ -54,6 +56,7 @@ import type { PrepareBundle } from "./prepare.ts";
 import { type PoliciesIn, type RequiredApprovals, requiredApprovals } from "./required-gates.ts";
 import { type LimitedRollout, type RolloutLimits, rolloutLimits } from "./rollout-limits.ts";
 import { rolloutSummaryOf } from "./rollout-summary.ts";
+import { stagePartitions } from "./stage-partitions.ts";
 
 export interface BundleDeps extends DeploymentWriterDeps {
   readonly groups: Store<ClusterGroup>;
@@ -128,10 +131,10 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     });
     switch (prepared.kind) {
       case "waiting":
-        return done();
+        return requeueAt(await keepWindows(bundle, context.signal), deps.clock.now());
       case "held":
         await hold(bundle, context.signal);
-        return done();
+        return requeueAt(await keepWindows(bundle, context.signal), deps.clock.now());
       case "resolved":
         statuses.publish(bundle, resolvedStatus(status, prepared.resolution));
         return done();
@@ -149,7 +152,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
             error,
           );
         publish(bundle, { accepted, rejectedCode: error?.code, resolution });
-        return requeueAt(nextAtMs, deps.clock.now());
+        const changesAtMs = await keepWindows(bundle, context.signal);
+        return requeueAt(earliest(nextAtMs, changesAtMs), deps.clock.now());
       }
       case "deployable": {
         const { spec, remarks, resolution, nextAtMs } = prepared;
@@ -219,10 +223,10 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       missing,
       ofRollout: limits?.remarks ?? staged?.remarks ?? [],
       offSchedule: windows.remark(plan.offSchedule),
-      changesAtMs: earliest(windows.changesAtMs(), staged?.wakesAtMs),
+      changesAtMs: earliest(windows.changesAtMs(), wakesBy(staged?.wakesAtMs, deps.clock.now())),
       staged: staged?.summary,
       targets: placements.length,
-      rollout: limits && rolloutFields(limits.plan),
+      rollout: staged?.partitions ?? (limits && rolloutFields(limits.plan)),
       uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
     };
   }
@@ -274,8 +278,14 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       isUnfinished: false,
       remarks,
       summary: rolloutSummaryOf(rollout, status),
+      partitions: stagePartitions(strategy, status),
       wakesAtMs,
     };
+  }
+
+  /** Windows open and close for what is deployed whatever is wrong with the Bundle now. */
+  function keepWindows(bundle: Bundle, signal: AbortSignal): Promise<number | undefined> {
+    return holdByWindows({ ...deps, deployments }, bundle, signal);
   }
 
   /** Suspends and pauses the deployments of a Bundle that exist, and changes nothing else. */
@@ -352,6 +362,8 @@ interface StagedSteps {
   /** For the author of the Bundle, as sentences. */
   readonly remarks?: readonly string[];
   readonly summary?: Applied["staged"];
+  /** As Fleet shows it. */
+  readonly partitions?: RolloutFields;
   /** When time alone changes what it does, ms since 1970. */
   readonly wakesAtMs?: number | undefined;
 }

@@ -5,6 +5,7 @@ import type { GateDecision, GateRecord } from "@flotilla/shared/api/rollout";
 import { canonicalJson } from "@flotilla/shared/json";
 import { cutText } from "@flotilla/shared/text";
 import { formatTimeMs, parseGoDuration, parseTime } from "@flotilla/shared/time";
+import { type WindowOf, windowsAt } from "./stage-windows.ts";
 
 /** What gates are decided by. */
 export interface GateFacts {
@@ -13,8 +14,8 @@ export interface GateFacts {
   readonly isSettled: boolean;
   /** The tests of the members that are done. */
   readonly tests: "passed" | "failed" | "running";
-  /** Whether a Schedule of the namespace is open; undefined: there is none of that name, or it is invalid. */
-  readonly isScheduleOpen: (schedule: string) => boolean | undefined;
+  /** The windows of the namespace: a gate passes when its Schedule is open. */
+  readonly windowOf: WindowOf;
   /** Whether the rollout of another app has completed a stage, or all. */
   readonly isRolledOut: (app: NonNullable<StageGate["rollout"]>) => boolean;
   /** The decision in the Gate with the UID of the record, as somebody wrote it. */
@@ -111,7 +112,7 @@ export function judgeGate(gate: StageGate, record: GateRecord, facts: GateFacts)
     return ended(record, nowMs, { result, reason: "Met", message });
   }
   if (gate.window !== undefined)
-    return facts.isScheduleOpen(gate.window.schedule) === true
+    return windowsAt([gate.window], facts.windowOf, nowMs).isOpen
       ? ended(record, nowMs, { result: "Passed", reason: "Met", message: "the window is open" })
       : record;
   if (gate.rollout !== undefined) {
@@ -165,14 +166,19 @@ export function ended(record: GateRecord, nowMs: number, end: End): GateRecord {
 }
 
 /** When a gate may end by time alone, ms since 1970. */
-export function gateWakesAt(gate: StageGate, record: GateRecord): number | undefined {
+export function gateWakesAt(
+  gate: StageGate,
+  record: GateRecord,
+  { windowOf, nowMs }: Pick<GateFacts, "windowOf" | "nowMs">,
+): number | undefined {
   if (record.result !== "Waiting") return undefined;
+  const opensAtMs = gate.window && windowsAt([gate.window], windowOf, nowMs).changesAtMs;
   const soakingSinceMs = parseTime(record.soakingSince);
   const soaksUntilMs =
     gate.soak === undefined || soakingSinceMs === undefined
       ? undefined
       : soakingSinceMs + (parseGoDuration(gate.soak.for) ?? 0);
-  return earliest([soaksUntilMs, parseTime(record.expiresAt)]);
+  return earliest([soaksUntilMs, opensAtMs, parseTime(record.expiresAt)]);
 }
 
 /** The earliest of these times; undefined without any. */

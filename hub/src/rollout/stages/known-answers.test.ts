@@ -215,7 +215,7 @@ describe("a stage", () => {
     assert.equal(settle(simulation).length, 5);
     becomeReady(clusterOf(simulation, "c00"));
     becomeReady(clusterOf(simulation, "c01"));
-    simulation.isWindowOpen = false;
+    simulation.windows.set("nights", "closed");
 
     assert.deepEqual(settle(simulation), []);
     assert.equal(statusOf(simulation).phase, "Progressing");
@@ -225,8 +225,33 @@ describe("a stage", () => {
     const { phase, reason, clusters } = statusOf(simulation);
     assert.deepEqual([phase, reason], ["Waiting", "WindowClosed"]);
     assert.deepEqual([clusters?.done, clusters?.offSchedule], [5, 5]);
-    simulation.isWindowOpen = true;
+    simulation.windows.set("nights", "open");
     assert.equal(settle(simulation).length, 5);
+  });
+
+  test("the same, with a time: waits with the sentence that says when window nights opens, and wakes then", () => {
+    const strategy: RolloutStrategy = {
+      stages: [{ name: "all", maxUnavailable: 1, windows: [{ schedule: "nights" }] }],
+    };
+    const simulation = simulate(strategy, simulatedClusters(2));
+    const everyHour = { everyMs: 60 * minutes, forMs: 10 * minutes, offsetMs: 0 };
+    simulation.windows.set("nights", everyHour);
+    assert.deepEqual(settle(simulation), ["c00"]);
+    pause(simulation, 10 * minutes);
+    report(simulation);
+    let wakesAtMs: number | undefined;
+    simulation.onPass = ({ result }) => {
+      ({ wakesAtMs } = result);
+    };
+
+    assert.deepEqual(settle(simulation), []);
+    assert.equal(
+      statusOf(simulation).message,
+      "stage all: window nights opens at 2026-12-01T01:00:00Z; 1 cluster waits for it",
+    );
+    assert.equal(wakesAtMs, Date.parse("2026-12-01T01:00:00Z"));
+    pause(simulation, 50 * minutes);
+    assert.deepEqual(settle(simulation), ["c01"]);
   });
 
   test("paused cluster in canary of 2 members: completed with one done and one paused", () => {

@@ -15,7 +15,7 @@ import { type ClassedMember, isFailure, isUnavailable } from "./member.ts";
 import { planGatesOf, startPlanGate, stepLatePlans } from "./plan-gates.ts";
 import { planWaiting } from "./plan-waiting.ts";
 import { choosePromotions, type StageLimits, unavailableCount } from "./promote.ts";
-import type { WindowState } from "./stage-windows.ts";
+import { closedWindowText, type StageWindows, windowsAt } from "./stage-windows.ts";
 import { named, type Waiting } from "./waiting.ts";
 
 /** What a stage is decided by. `stored`: what the API server has of it; undefined: nothing yet. */
@@ -28,7 +28,7 @@ export interface StageInput {
   readonly isSkipped: boolean;
   readonly limits: StageLimits;
   readonly onFailure: FailureAction;
-  readonly window: WindowState;
+  readonly window: StageWindows;
   readonly facts: Omit<GateFacts, "isSettled" | "tests">;
   readonly subject: Omit<GateSubject, "when">;
   /** The clusters of the whole rollout. */
@@ -168,15 +168,15 @@ function stepGates(input: StageInput, when: GateRecord["when"]): StageOutcome {
         waiting.map(({ record }) => record),
         active,
       ),
-      wakesAtMs: earliest(waiting.map(({ gate, record }) => gateWakesAt(gate, record))),
+      wakesAtMs: earliest(waiting.map(({ gate, record }) => gateWakesAt(gate, record, facts))),
     };
   if (waiting.length === 0)
     return { ...idle(records), phase: when === "Before" ? "Progressing" : "Completed" };
   return {
     ...idle(records),
     phase: when === "Before" ? "Gated" : phaseAfter(waiting.map(({ record }) => record)),
-    waiting: gatesWaiting(stage.name, waiting),
-    wakesAtMs: earliest(waiting.map(({ gate, record }) => gateWakesAt(gate, record))),
+    waiting: gatesWaiting(stage.name, waiting, facts),
+    wakesAtMs: earliest(waiting.map(({ gate, record }) => gateWakesAt(gate, record, facts))),
   };
 }
 
@@ -215,13 +215,19 @@ function phaseAfter(waiting: readonly GateRecord[]): "Soaking" | "Verifying" {
 function gatesWaiting(
   stage: string,
   waiting: readonly { readonly gate: StageGate; readonly record: GateRecord }[],
+  facts: Pick<GateFacts, "windowOf" | "nowMs">,
 ): Waiting {
   const others = waiting.filter(({ record }) => record.type !== "Soak");
   const [soak] = waiting;
-  if (others.length > 0 || soak === undefined)
-    return { reason: "GateWaiting", stage, gates: others.map(({ record }) => record) };
+  if (others.length > 0 || soak === undefined) {
+    const windows = others.flatMap(({ gate: { window } }) => {
+      const closed = window && windowsAt([window], facts.windowOf, facts.nowMs).closed;
+      return closed === undefined ? [] : [closedWindowText(closed)];
+    });
+    return { reason: "GateWaiting", stage, gates: others.map(({ record }) => record), windows };
+  }
   const untilMs =
-    soak.record.soakingSince === undefined ? undefined : gateWakesAt(soak.gate, soak.record);
+    soak.record.soakingSince === undefined ? undefined : gateWakesAt(soak.gate, soak.record, facts);
   return { reason: "Soaking", stage, duration: soak.gate.soak?.for ?? "", untilMs };
 }
 
@@ -351,7 +357,7 @@ function memberWaiting(input: StageInput, members: readonly ClassedMember[]): Wa
     return {
       reason: "WindowClosed",
       stage: stage.name,
-      opensAtMs: window.isOpen ? undefined : window.changesAtMs,
+      window: window.closed,
       clusters: offSchedule.length,
     };
   }

@@ -36,6 +36,7 @@ import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
 import { type Revision, type RevisionContent, revisionOf } from "./revision.ts";
 import { isRolledOut, needsTests, nextNumber, refuseLarge, stableOf } from "./rollout-facts.ts";
 import { createRolloutObjects, type RolloutObjectsDeps } from "./rollout-objects.ts";
+import type { RolloutWindows } from "./rollout-windows.ts";
 import { hasPlanGates, type StagedPlans } from "./staged-plans.ts";
 import { isOver, withoutGeneration, withoutStages } from "./staged-status.ts";
 import { stepRollout } from "./staged-step.ts";
@@ -48,6 +49,7 @@ export interface StagedRolloutsDeps extends Omit<RolloutObjectsDeps, "signer"> {
   readonly deploymentSigner: DeploymentSigner;
   readonly contents: Pick<ContentStore, "ensure" | "read">;
   readonly plans: StagedPlans;
+  readonly windows: RolloutWindows;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -262,7 +264,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       isPaused: bundle.spec.paused === true || bundle.spec.suspend === true,
       needsTests: needsTests(bundle),
       facts: {
-        isScheduleOpen: () => undefined,
+        windowOf: deps.windows.in(namespace),
         isRolledOut: (app) => isRolledOut(objects.inNamespace(namespace), app),
         decisionOf({ gate, uid }) {
           const found = deps.gates.get(keyOf({ namespace, name: gate }));
@@ -271,7 +273,6 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
             : undefined;
         },
       },
-      windowOf: () => undefined,
       nowMs: deps.clock.now(),
     };
   }

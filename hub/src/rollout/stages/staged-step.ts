@@ -22,6 +22,7 @@ import {
   type StageOutcome,
   stepStage,
 } from "./stage-step.ts";
+import { closedWindowText } from "./stage-windows.ts";
 import { type Decided, stagedStatus } from "./staged-status.ts";
 import { forcedParts, type StageParts, type StepInputs, stagePartsOf } from "./step-inputs.ts";
 import { named, type Waiting, waitingText } from "./waiting.ts";
@@ -294,11 +295,28 @@ function stepBack(inputs: StepInputs, parts: readonly StageParts[]): Decided {
       : { ...end(same, "RolledBack", reason), message: backText(same) };
   }
   const keys = [...left, ...busy].map(({ member }) => member.key);
+  const closed = parts.filter(
+    (part) =>
+      !mayGoBackNow(inputs, part) &&
+      part.members.some((each) => left.some(({ member }) => member === each.member)),
+  );
+  const texts = closed.flatMap(({ window }) => window.closed ?? []).map(closedWindowText);
   return {
     ...same,
-    message: `${left.length} clusters still have the revision, ${busy.length} are not ready yet: ${named(keys).first.join(", ")}`,
-    wakesAtMs: earliest(members.map(({ member, context }) => goesBackUntil(member, context))),
+    message: [
+      `${left.length} clusters still have the revision, ${busy.length} are not ready yet: ${named(keys).first.join(", ")}`,
+      ...new Set(texts),
+    ].join("; "),
+    wakesAtMs: earliest([
+      ...members.map(({ member, context }) => goesBackUntil(member, context)),
+      ...closed.map(({ window }) => window.changesAtMs),
+    ]),
   };
+}
+
+/** Going back is quick: only where the strategy says so does it wait for the windows of a stage. */
+function mayGoBackNow({ strategy }: StepInputs, { window }: StageParts): boolean {
+  return strategy.rollback?.respectWindows !== true || window.isOpen;
 }
 
 function backText({ breach }: Decided): string {
@@ -370,7 +388,7 @@ function promotionsOf(
     if (spec.state === "Halted" || inputs.isPaused) return [];
     const { rollback } = strategy;
     return parts.flatMap((part) => {
-      if (rollback?.respectWindows === true && !part.window.isOpen) return [];
+      if (!mayGoBackNow(inputs, part)) return [];
       const limit = rollback?.maxUnavailable ?? undefined;
       const most =
         limit === undefined ? part.limits.maxUnavailable : atLeastOne(limit, part.members.length);

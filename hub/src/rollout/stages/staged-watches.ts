@@ -11,7 +11,7 @@ import {
   type ControllerDeps,
   presenceOf,
 } from "../../base/index.ts";
-import { isStaged } from "../../rules/index.ts";
+import { isStaged, type RolloutStrategies } from "../../rules/index.ts";
 
 type Caches = Pick<
   ControllerDeps["caches"],
@@ -19,13 +19,10 @@ type Caches = Pick<
 >;
 
 /** They deliver keys of Bundles. */
-export function stagedWatches({
-  bundles,
-  clusters,
-  deployments,
-  gates,
-  rollouts,
-}: Caches): readonly Watch[] {
+export function stagedWatches(
+  { bundles, clusters, deployments, gates, rollouts }: Caches,
+  strategyOf: RolloutStrategies["strategyOf"],
+): readonly Watch[] {
   return [
     watch(rollouts, {
       predicate: isSpecChange,
@@ -43,7 +40,7 @@ export function stagedWatches({
       toKeys: ({ after }) =>
         bundles.store
           .byIndex(byNamespace, after?.metadata.namespace ?? "")
-          .filter(({ spec }) => waitsForRollouts(spec.rolloutStrategy))
+          .filter((bundle) => waitsForRollouts(strategyOf(bundle)))
           .map(keyOf),
       replay: false,
     }),
@@ -77,7 +74,8 @@ export function stagedWatches({
   ];
 
   function isStagedKey(key: ObjectKey): boolean {
-    return isStaged(bundles.store.get(key)?.spec.rolloutStrategy);
+    const bundle = bundles.store.get(key);
+    return bundle !== undefined && isStaged(strategyOf(bundle));
   }
 }
 

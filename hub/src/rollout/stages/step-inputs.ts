@@ -10,7 +10,7 @@ import { classify, hasRevision, type Member } from "./member.ts";
 import { approvals } from "./plan-gates.ts";
 import type { StageLimits } from "./promote.ts";
 import type { StageInput } from "./stage-step.ts";
-import { type WindowOf, windowsOf } from "./stage-windows.ts";
+import { windowsAt } from "./stage-windows.ts";
 
 /** What a step is made from. */
 export interface StepInputs {
@@ -37,7 +37,6 @@ export interface StepInputs {
   /** A failed test of the release counts. */
   readonly needsTests: boolean;
   readonly facts: Omit<GateFacts, "isSettled" | "tests" | "nowMs">;
-  readonly windowOf: WindowOf;
   readonly nowMs: number;
 }
 
@@ -56,7 +55,7 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
   const isBlocked = isAnyBlocked(inputs);
   return stages.map((stage, index) => {
     const state = stored?.stages?.find((each) => each.name === stage.name);
-    const window = windowsOf(stage.windows, inputs.windowOf);
+    const window = windowsAt(stage.windows, inputs.facts.windowOf, nowMs);
     const isSkipped = spec.skipStages?.includes(stage.name) === true;
     const own = inputs.members.filter(({ key }) => inputs.assignment.get(key) === stage.name);
     const deadline = stage.progressDeadline ?? strategy.progressDeadline ?? defaultDeadline;

@@ -1,6 +1,7 @@
 /** What a rollout waits for, as one sentence. Pure. Programs decide by `reason`. */
 import type { GateRecord } from "@flotilla/shared/api/rollout";
 import { formatTime } from "@flotilla/shared/time";
+import { type ClosedWindow, closedWindowText } from "./stage-windows.ts";
 
 /** Why nothing is promoted, or what is in flight. */
 export type Waiting =
@@ -14,6 +15,8 @@ export type Waiting =
       readonly planning?: Named | undefined;
       /** Clusters in which it is not known what would change, and why; absent: none. */
       readonly unknown?: (Named & { readonly why: string }) | undefined;
+      /** What windows among them wait for, as sentences. */
+      readonly windows?: readonly string[];
     }
   | {
       readonly reason: "Soaking";
@@ -24,7 +27,8 @@ export type Waiting =
   | {
       readonly reason: "WindowClosed";
       readonly stage: string;
-      readonly opensAtMs: number | undefined;
+      /** The window that keeps the stage closed; undefined: clusters wait for their own Schedules. */
+      readonly window: ClosedWindow | undefined;
       readonly clusters: number;
     }
   | {
@@ -88,9 +92,11 @@ export function waitingText(waiting: Waiting): string {
         ? `stage ${waiting.stage} soaks for ${waiting.duration} once all of its clusters are ready again`
         : `stage ${waiting.stage} soaks for ${waiting.duration}, until ${formatTime(waiting.untilMs)}`;
     case "WindowClosed": {
-      const opens =
-        waiting.opensAtMs === undefined ? "" : `, which opens at ${formatTime(waiting.opensAtMs)}`;
-      return `stage ${waiting.stage}: ${clustersText({ count: waiting.clusters })} wait for a window${opens}`;
+      const { stage, window, clusters } = waiting;
+      const waits = `${clustersText({ count: clusters })} ${clusters === 1 ? "waits" : "wait"} for`;
+      return window === undefined
+        ? `stage ${stage}: ${waits} a window of ${clusters === 1 ? "its" : "their"} Schedules`
+        : `stage ${stage}: ${closedWindowText(window)}; ${waits} it`;
     }
     case "ClustersMissing": {
       const { stage, done, needed, missing } = waiting;
@@ -121,6 +127,7 @@ function gateWaitingText({
   gates,
   planning,
   unknown,
+  windows = [],
 }: Extract<Waiting, { reason: "GateWaiting" }>): string {
   const parts = [
     ...(gates.length === 0 ? [] : [`waits for ${gates.map(gateText).join(" and ")}`]),
@@ -134,9 +141,11 @@ function gateWaitingText({
         ]),
   ];
   const text = parts.length === 0 ? "waits for the approval of a plan" : parts.join("; ");
-  return gates.length > 0 && parts.length === 1
-    ? `${text} of stage ${stage}`
-    : `stage ${stage} ${text}`;
+  const sentence =
+    gates.length > 0 && parts.length === 1
+      ? `${text} of stage ${stage}`
+      : `stage ${stage} ${text}`;
+  return [sentence, ...windows].join(": ");
 }
 
 /** What a plan changes, in numbers. */

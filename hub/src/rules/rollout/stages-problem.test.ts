@@ -28,6 +28,16 @@ test.each<readonly [string, RolloutStrategy | null | undefined]>([
   ["an external gate", withGate({ external: { config: { suite: "checkout" } } })],
   ["the rollout of another app", withGate({ rollout: { kind: "HelmOp", name: "base" } }, "before")],
   ["only a limit of failures", { maxFailures: "2%" }],
+  ["a RolloutPolicy, which is judged where it is resolved", { policy: "rings" }],
+  ["the window of a Schedule", withStages({ ...rest, windows: [{ schedule: "nights" }] })],
+  [
+    "a freeze",
+    withStages({
+      ...rest,
+      windows: [{ cron: "0 0 0 20 12 ?", duration: "336h", location: "Europe/Berlin", deny: true }],
+    }),
+  ],
+  ["a gate for a window", withGate({ window: { schedule: "nights" } }, "before")],
 ])("a strategy can be used: %s", (_, rolloutStrategy) => {
   expect(stagesProblem({ rolloutStrategy })).toBeUndefined();
 });
@@ -39,9 +49,67 @@ test.each<readonly [string, RolloutStrategy, string]>([
     "partitions is set together with stages, maxFailures or onFailure, and both say an order or a pace: remove one of them",
   ],
   [
-    "a RolloutPolicy",
-    { policy: "rings" },
-    "policy is not supported in this version of Flotilla: write the strategy of the RolloutPolicy here",
+    "a RolloutPolicy and more",
+    { ...withStages(rest), policy: "rings" },
+    "policy is rings, and stages is set beside it, which would be ignored: remove one of them",
+  ],
+  [
+    "a window with a wrong expression",
+    withStages({ ...rest, windows: [{ schedule: "a" }, { cron: "0 0 25 * * ?", duration: "4h" }] }),
+    "stages[0].windows[1] cannot be used: the hour 25 is not between 0 and 23; correct it",
+  ],
+  [
+    "a window that overlaps itself",
+    withStages({ ...rest, windows: [{ cron: "0 0 * * * ?", duration: "2h" }] }),
+    "stages[0].windows[0] cannot be used: duration is too long and overlaps with the next execution time: it is 2h, and two starts are only 1h apart; correct it",
+  ],
+  [
+    "a window that is never open",
+    withStages({ ...rest, windows: [{ cron: "0 0 0 30 2 ?", duration: "1h" }] }),
+    'stages[0].windows[0] cannot be used: "0 0 0 30 2 ?" has no start, so that the window is never open; correct it',
+  ],
+  [
+    "a window that is open for no time",
+    withStages({ ...rest, windows: [{ cron: "0 0 22 * * ?", duration: "0s" }] }),
+    'stages[0].windows[0] cannot be used: the duration "0s" is not longer than zero, so the window would never be open; correct it',
+  ],
+  [
+    "a window without a duration",
+    withStages({ ...rest, windows: [{ cron: "0 0 22 * * ?" }] }),
+    "stages[0].windows[0] cannot be used: the duration is missing: write for example 4h; correct it",
+  ],
+  [
+    "a window with a wrong zone",
+    withStages({
+      ...rest,
+      windows: [{ cron: "0 0 22 * * ?", duration: "1h", location: "Invalid/Location" }],
+    }),
+    'stages[0].windows[0] cannot be used: the location "Invalid/Location" is not the name of a time zone, such as Europe/Berlin or UTC; correct it',
+  ],
+  [
+    "a window without anything",
+    withStages({ ...rest, windows: [{ deny: true }] }),
+    "stages[0].windows[0] has neither schedule nor cron: set one of them",
+  ],
+  [
+    "a window with both",
+    withStages({ ...rest, windows: [{ schedule: "a", cron: "0 0 22 * * ?", duration: "1h" }] }),
+    "stages[0].windows[0] has both schedule and cron: set one of them",
+  ],
+  [
+    "the window of a Schedule with a duration",
+    withStages({ ...rest, windows: [{ schedule: "a", duration: "1h" }] }),
+    "stages[0].windows[0].duration is set beside schedule, and is that of the Schedule: remove it",
+  ],
+  [
+    "nine windows",
+    withStages({ ...rest, windows: Array.from({ length: 9 }, () => ({ schedule: "a" })) }),
+    "stages[0].windows has 9 entries, more than the limit of 8: join some in one Schedule",
+  ],
+  [
+    "a gate for a window without a name",
+    withGate({ window: { schedule: "" } }),
+    "stages[0].after[0].window.schedule is empty: name a Schedule of the namespace",
   ],
   [
     "a deadline that nothing is measured by",

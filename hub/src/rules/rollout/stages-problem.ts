@@ -8,10 +8,10 @@ import {
   type RolloutStage,
   type RolloutStrategy,
   type StageGate,
-  type StageWindow,
 } from "@flotilla/shared/api";
 import { parseGoDuration } from "@flotilla/shared/time";
 import type { ReleaseSpec } from "../frontend/planned-release.ts";
+import { windowsProblem } from "../schedule/windows-problem.ts";
 import { selectorProblem } from "../targeting/selector-problem.ts";
 import { hasCriteria, isCountOrShare, isStaged, stagesOf } from "./stages.ts";
 
@@ -35,16 +35,35 @@ const unsupportedGates: ReadonlyMap<GateType, string> = new Map([
   ["Lifecycle", "use a gate `external`, which any controller can decide"],
 ]);
 
-/** The first thing that is wrong; undefined for a strategy that can be used, and for one without stages. */
-export function stagesProblem(spec: ReleaseSpec): string | undefined {
+/**
+ * The first thing that is wrong; undefined for a strategy that can be used, and for one without stages. `field`: where it is. A
+ * RolloutPolicy that it names is judged where that is resolved.
+ */
+export function stagesProblem(
+  spec: ReleaseSpec,
+  field = "spec.rolloutStrategy",
+): string | undefined {
   const { rolloutStrategy: strategy } = spec;
-  if (!isStaged(strategy)) return unstagedProblem(strategy);
+  const named =
+    policyProblem(strategy) ?? (isStaged(strategy) ? undefined : unstagedProblem(strategy));
+  if (named !== undefined || !isStaged(strategy))
+    return named === undefined ? undefined : `${field}.${named}`;
   const problem =
     combinationProblem(spec, strategy) ??
     numberProblem(strategy) ??
     durationProblem("progressDeadline", strategy.progressDeadline) ??
     stageListProblem(strategy, spec);
-  return problem === undefined ? undefined : `spec.rolloutStrategy.${problem}`;
+  return problem === undefined ? undefined : `${field}.${problem}`;
+}
+
+/** The strategy is that of the RolloutPolicy, so that whatever else is set would be ignored. */
+function policyProblem(strategy: RolloutStrategy | null | undefined): string | undefined {
+  if (!strategy?.policy) return undefined;
+  const { policy, ...others } = strategy;
+  const other = Object.entries(others).find(([, value]) => value !== undefined && value !== null);
+  return other === undefined
+    ? undefined
+    : `policy is ${policy}, and ${other[0]} is set beside it, which would be ignored: remove one of them`;
 }
 
 /** Fields that say nothing without stages. */
@@ -52,18 +71,13 @@ const stagedFields = ["progressDeadline", "onNewRevision", "rollback", "historyL
 
 /** What a strategy asks for that would be ignored. */
 function unstagedProblem(strategy: RolloutStrategy | null | undefined): string | undefined {
-  if (strategy?.policy) return `spec.rolloutStrategy.${policyProblem}`;
   const field = stagedFields.find((each) => strategy?.[each] !== undefined);
   return field === undefined
     ? undefined
-    : `spec.rolloutStrategy.${field} is set without stages, maxFailures and onFailure, and would be ignored: set one of these, or remove it`;
+    : `${field} is set without stages, maxFailures and onFailure, and would be ignored: set one of these, or remove it`;
 }
 
-const policyProblem =
-  "policy is not supported in this version of Flotilla: write the strategy of the RolloutPolicy here";
-
 function combinationProblem(spec: ReleaseSpec, strategy: RolloutStrategy): string | undefined {
-  if (strategy.policy) return policyProblem;
   for (const field of partitionFields) {
     const value = strategy[field];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0))
@@ -157,7 +171,7 @@ function stageProblem(stage: RolloutStage, spec: ReleaseSpec): string | undefine
   return (
     numberProblem(stage) ??
     durationProblem("progressDeadline", stage.progressDeadline) ??
-    windowsProblem("windows", stage.windows) ??
+    windowsProblem(stage.windows) ??
     gatesProblem(stage, spec)
   );
 }
@@ -166,16 +180,6 @@ function nameProblem(name: string): string | undefined {
   return namePattern.test(name) && name.length <= longestName
     ? undefined
     : `name is ${JSON.stringify(name)}: use up to ${longestName} lower case letters, digits and -`;
-}
-
-/** A window protects, so that one which cannot be judged is refused. */
-function windowsProblem(
-  path: string,
-  windows: readonly StageWindow[] | undefined,
-): string | undefined {
-  return windows === undefined || windows.length === 0
-    ? undefined
-    : `${path} is not supported in this version of Flotilla: remove it, and use a gate external before the stage`;
 }
 
 function gatesProblem(stage: RolloutStage, spec: ReleaseSpec): string | undefined {
@@ -217,16 +221,13 @@ function gateProblem(gate: StageGate, spec: ReleaseSpec): string | undefined {
     durationProblem("soak.for", gate.soak?.for) ??
     approvalProblem(gate) ??
     configProblem(gate) ??
-    (gate.window === undefined ? undefined : windowGateProblem()) ??
+    (gate.window === undefined || gate.window.schedule
+      ? undefined
+      : "window.schedule is empty: name a Schedule of the namespace") ??
     (gate.test === undefined || runsTests(spec)
       ? undefined
       : "test waits for tests, and no tests run: set spec.test.enable, or remove the gate")
   );
-}
-
-/** Undecided, nothing would be promoted; decided by nobody, everything would. */
-function windowGateProblem(): string {
-  return "window is not supported in this version of Flotilla: use a gate external, which a job can pass at that time";
 }
 
 function approvalProblem({ approval }: StageGate): string | undefined {

@@ -4,10 +4,12 @@ import { targetCountProblem } from "../targeting/target-count.ts";
 import { limitProblem } from "./limit.ts";
 import type { RolloutStrategy } from "./partitions.ts";
 
-/** Undefined: it can be used. */
-export function strategyProblem(strategy: RolloutStrategy | null | undefined): string | undefined {
+/** `field`: where it is. Undefined: it can be used. */
+export function strategyProblem(
+  strategy: RolloutStrategy | null | undefined,
+  field = "spec.rolloutStrategy",
+): string | undefined {
   if (strategy === undefined || strategy === null) return undefined;
-  const field = "spec.rolloutStrategy";
   const tooMany = targetCountProblem(`${field}.partitions`, strategy.partitions);
   if (tooMany !== undefined) return tooMany;
   for (const name of ["maxUnavailable", "maxUnavailablePartitions", "autoPartitionSize"] as const) {

@@ -1,6 +1,12 @@
 /** Windows that are written where they are used, as in a stage of a rollout: an expression with a duration, a zone and `deny`. Pure. */
 import { AppError } from "@flotilla/shared/errors";
-import { parseWindow, quartzErrors, type Window, windowAt } from "@flotilla/shared/quartz";
+import {
+  nextStarts,
+  parseWindow,
+  quartzErrors,
+  type Window,
+  windowAt,
+} from "@flotilla/shared/quartz";
 
 /** Absent, null and "" are the same. */
 export interface InlineWindow {
@@ -13,33 +19,22 @@ export interface InlineWindow {
   readonly deny?: boolean | null | undefined;
 }
 
-/** Windows together at one time; times are ms since 1970. */
+/** A window at one time. */
 export interface InlineWindowState {
   readonly isOpen: boolean;
-  /** When it closes, or opens; undefined: never. */
+  /** When it closes, or opens, ms since 1970; undefined: never. */
   readonly changesAtMs: number | undefined;
-  /** What is wrong with the first invalid one, as a sentence. */
-  readonly problem?: string;
 }
 
 export interface InlineWindows {
-  /**
-   * The state of a list: open while one of the windows is, or all of them deny, and none that denies is open. An invalid one
-   * closes it for good.
-   */
-  windowsAt(windows: readonly InlineWindow[], atMs: number): InlineWindowState;
   /** One window, whatever its `deny` says; undefined: it is invalid. */
-  windowAt(
-    window: InlineWindow,
-    atMs: number,
-  ): Pick<InlineWindowState, "isOpen" | "changesAtMs"> | undefined;
+  windowAt(window: InlineWindow, atMs: number): InlineWindowState | undefined;
+  /** What is wrong with one window, as a sentence; undefined: it can be used. */
+  problemOf(window: InlineWindow): string | undefined;
 }
 
 /** Parsed windows that are kept, the newest ones. */
 const mostKept = 1_000;
-
-/** Changes of single windows that are followed until the list changes: more than an hourly one has in a month. */
-const mostChanges = 1_000;
 
 interface Parsed {
   readonly window?: Window;
@@ -63,51 +58,37 @@ export function createInlineWindows(): InlineWindows {
   }
 
   return {
+    problemOf: (inline) => parse(inline).problem,
     windowAt(inline, atMs) {
       const { window } = parse(inline);
       if (window === undefined) return undefined;
       const { isOpen, changesAtMs } = windowAt(window, atMs);
       return { isOpen, changesAtMs };
     },
-    windowsAt(windows, atMs) {
-      const each = windows.map((inline) => ({ ...parse(inline), isDeny: inline.deny === true }));
-      const problem = each.find((one) => one.problem !== undefined)?.problem;
-      if (problem !== undefined) return { isOpen: false, changesAtMs: undefined, problem };
-      const known = each.flatMap(({ window, isDeny }) => (window ? [{ window, isDeny }] : []));
-      const { isOpen, nextMs } = together(known, atMs);
-      let next = nextMs;
-      for (let steps = 0; next !== undefined && steps < mostChanges; steps += 1) {
-        const then = together(known, next);
-        if (then.isOpen !== isOpen) return { isOpen, changesAtMs: next };
-        next = then.nextMs;
-      }
-      return { isOpen, changesAtMs: undefined };
-    },
   };
+}
+
+/** Starts are looked for from here on, so that the result depends on no clock. */
+const startsAfterMs = Date.UTC(2024, 0, 1) - 1;
+
+/** What is wrong with a window, as a sentence; undefined: it can be used. */
+export function inlineWindowProblem(window: InlineWindow): string | undefined {
+  return parseInline(window).problem;
 }
 
 function parseInline({ cron, duration, location }: InlineWindow): Parsed {
   try {
-    return { window: parseWindow({ schedule: cron, duration, location }) };
+    const window = parseWindow({ schedule: cron, duration, location });
+    const [first] = nextStarts(window.expression, window.zone, {
+      afterMs: startsAfterMs,
+      count: 1,
+    });
+    return first === undefined
+      ? { problem: `${JSON.stringify(cron)} has no start, so that the window is never open` }
+      : { window };
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== quartzErrors.SCHEDULE_INVALID.code)
       throw thrown;
     return { problem: thrown.message };
   }
-}
-
-/** All of them at a time, and when the first of them changes. */
-function together(
-  windows: readonly { readonly window: Window; readonly isDeny: boolean }[],
-  atMs: number,
-): { readonly isOpen: boolean; readonly nextMs: number | undefined } {
-  const states = windows.map(({ window, isDeny }) => ({ isDeny, ...windowAt(window, atMs) }));
-  const allowing = states.filter(({ isDeny }) => !isDeny);
-  const isAllowed = allowing.length === 0 || allowing.some(({ isOpen }) => isOpen);
-  const isDenied = states.some(({ isDeny, isOpen }) => isDeny && isOpen);
-  const changes = states.flatMap(({ changesAtMs }) => changesAtMs ?? []);
-  return {
-    isOpen: isAllowed && !isDenied,
-    nextMs: changes.length === 0 ? undefined : Math.min(...changes),
-  };
 }

@@ -4,6 +4,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { parseWindow, quartzErrors, type Window } from "@flotilla/shared/quartz";
 import {
   isGiven,
+  matchesAny,
   type TargetCluster,
   type TargetCriteria,
   type TargetGroup,
@@ -47,13 +48,26 @@ export function coversCluster(
   if (metadata.deletionTimestamp !== undefined) return false;
   const targets = (spec.targets?.clusters ?? []).slice(0, mostCompared);
   // Most Schedules name no group, and then thousands of them need not be compared.
-  const needed = targets.some(namesGroups) ? groups().map(toTargetGroup) : noGroups;
+  const needed = targets.some(isByGroup) ? groups().map(toTargetGroup) : noGroups;
   return targetsOf(cluster, { targets }, needed).length > 0;
 }
 
 const noGroups: readonly TargetGroup[] = [];
 
-function namesGroups({ clusterGroup, clusterGroupSelector }: TargetCriteria): boolean {
+/** Whether a Schedule selects clusters by groups. */
+export function namesGroups({ spec }: Schedule): boolean {
+  return (spec.targets?.clusters ?? []).some(isByGroup);
+}
+
+/** Whether a cluster is in a group; undefined: the group does not exist. */
+export function isGroupMember(cluster: TargetCluster, group: ClusterGroup | undefined): boolean {
+  return (
+    group !== undefined &&
+    matchesAny(cluster, { clusterGroup: group.metadata.name }, [toTargetGroup(group)])
+  );
+}
+
+function isByGroup({ clusterGroup, clusterGroupSelector }: TargetCriteria): boolean {
   return isGiven(clusterGroup) || isGiven(clusterGroupSelector);
 }
 

@@ -39,7 +39,7 @@ export function bundleReady(
   if (ready.status === "True")
     return { ...ready, message: [...notes, ...offlineRemark(offline)].join("; ") };
   // What a rollout leaves out explains what is pending.
-  if (bundle.status?.partitions == null) return ready;
+  if (bundle.status?.partitions == null || bundle.status.rollout !== undefined) return ready;
   const waits = rolloutWaitText(bundle.status);
   return {
     ...ready,

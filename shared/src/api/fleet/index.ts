@@ -107,6 +107,7 @@ export {
   maxGateConfigBytes,
   maxGates,
   maxStages,
+  maxWindows,
   type RolloutStage,
   type StageGate,
   type StageWindow,

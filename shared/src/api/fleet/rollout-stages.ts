@@ -11,7 +11,8 @@ import { countOrShare, described, fields, flag, type Typed, text } from "./field
 export const maxStages = 16;
 /** The limit of `before` and of `after` of one stage. */
 export const maxGates = 4;
-const maxWindows = 8;
+/** The limit of `windows` of one stage. */
+export const maxWindows = 8;
 /** The limit of the texts in `config` of a gate, keys and values together, in bytes. */
 export const maxGateConfigBytes = 4096;
 

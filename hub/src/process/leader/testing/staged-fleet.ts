@@ -62,14 +62,20 @@ export interface StagedFleet {
 /** Longer than the delay of statuses. */
 const quietMs = 3_000;
 
+interface StagedFleetOptions extends Pick<TestLeaderOptions, "send" | "askAgent"> {
+  /** Sets the time, and puts what exists before anything else does. */
+  readonly begin?: (leader: TestLeader) => void;
+}
+
 export async function createStagedFleet(
   strategy: RolloutStrategy,
   labels: StagedClusters,
-  options: Pick<TestLeaderOptions, "send" | "askAgent"> = {},
+  { begin = () => undefined, ...options }: StagedFleetOptions = {},
 ): Promise<StagedFleet> {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
   const leader = createTestLeader(resolverOf(repository), options);
   const { rest } = leader;
+  begin(leader);
 
   function add(name: string, own: Readonly<Record<string, string>>): void {
     const cluster = aCluster(name, { metadata: { uid: `uid-${name}`, labels: own }, status: {} });

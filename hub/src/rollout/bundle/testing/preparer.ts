@@ -1,5 +1,6 @@
 /** The preparer of Bundles with its dependencies, and a Bundle of the chart `web` with the pins that it gets. */
 import type { Bundle, BundleDeployment, HelmOp, Policy } from "@flotilla/shared/api";
+import type { RolloutPolicy } from "@flotilla/shared/api/rollout";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { aContext } from "@flotilla/shared/kube/testing";
 import { createPatterns } from "@flotilla/shared/regex";
@@ -7,6 +8,7 @@ import type { Resolver } from "@flotilla/shared/source/client";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing";
 import { createChartResolver } from "../../../rules/resolve/chart-resolver.ts";
 import { createPinSigner } from "../../../rules/resolve/pin-signature.ts";
+import { createRolloutStrategies } from "../../../rules/rollout/rollout-strategies.ts";
 import { chartNotFetched } from "../../../rules/summary/deployment-state.ts";
 import { aBundle, aDeployment, httpPin } from "../../../testing/index.ts";
 import { bundlePreparer, type OwnerOf, type Prepared } from "../prepare.ts";
@@ -71,6 +73,7 @@ export function createPreparer({
   const retrying: (readonly string[])[] = [];
   const onRetrying = (remarks: readonly string[]): void => void retrying.push(remarks);
   const prepareBundle = bundlePreparer({
+    strategies: createRolloutStrategies(createStore<RolloutPolicy>()),
     helmOps: helmOpStore,
     policies: policyStore,
     patterns: createPatterns(),

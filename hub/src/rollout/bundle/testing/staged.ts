@@ -1,9 +1,12 @@
 /** The staged rollouts of a leader, with caches that have every BundleRollout and Gate of an API server in memory. */
+import type { ClusterGroup, Schedule } from "@flotilla/shared/api";
 import { type BundleRollout, bundleRollouts, type Gate, gates } from "@flotilla/shared/api/rollout";
 import { createStore } from "@flotilla/shared/kube/cache";
 import type { MemoryApiServer } from "@flotilla/shared/kube/testing";
 import type { Clock } from "@flotilla/shared/time";
 import { createDeploymentSigner } from "../../../rules/content/deployment-signature.ts";
+import { createSchedules } from "../../../rules/schedule/schedules.ts";
+import { createRolloutWindows } from "../../stages/rollout-windows.ts";
 import { createStagedRollouts, type StagedRollouts } from "../../stages/staged-rollouts.ts";
 import { signer } from "./preparer.ts";
 
@@ -12,11 +15,16 @@ export function testStagedRollouts(rest: MemoryApiServer, clock: Clock): StagedR
   for (const rollout of rest.all(bundleRollouts)) rollouts.set(rollout);
   const gateStore = createStore<Gate>();
   for (const gate of rest.all(gates)) gateStore.set(gate);
+  const schedules = createStore<Schedule>();
   return createStagedRollouts({
     rest,
     rollouts,
     gates: gateStore,
     signer,
+    windows: createRolloutWindows({
+      schedules,
+      rules: createSchedules({ schedules, groups: createStore<ClusterGroup>() }),
+    }),
     deploymentSigner: createDeploymentSigner(signer),
     contents: {
       ensure: () => Promise.resolve(),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
 import { hasRevision } from "../member.ts";
 import { stepRollout } from "../staged-step.ts";
-import { checkRolledBack, checkSoaks, checkStage } from "./invariants.ts";
+import { checkRolledBack, checkSoaks, checkStage, checkWindows } from "./invariants.ts";
 import { checkApproved, checkAskedOnce } from "./plan-invariants.ts";
 import {
   aSimulatedCluster,
@@ -14,6 +14,7 @@ import {
   minutes,
   type Pass,
   type SimulatedCluster,
+  type SimulatedWindow,
   type Simulation,
   settle,
   simulate,
@@ -43,12 +44,29 @@ function pick<T>(random: Random, values: readonly T[]): T {
 const regions = ["a", "b", "c"] as const;
 const liveStates = ["", "", "x", "y", "same"] as const;
 
+const windowLists: readonly NonNullable<RolloutStage["windows"]>[] = [
+  [{ schedule: "nights" }],
+  [{ schedule: "nights" }, { schedule: "days" }],
+  [{ schedule: "freeze", deny: true }],
+  [{ schedule: "nights" }, { schedule: "freeze", deny: true }],
+];
+
+const windowNames = ["nights", "days", "freeze"] as const;
+
+function randomWindow(random: Random): SimulatedWindow {
+  const everyMs = pick(random, [60, 120, 300]) * minutes;
+  const forMs = everyMs * pick(random, [0.1, 0.5, 0.9]);
+  const repeated = { everyMs, forMs, offsetMs: pick(random, [0, 7, 45]) * minutes };
+  return pick(random, ["open", "closed", "missing", repeated, repeated, repeated]);
+}
+
 function randomStage(random: Random, index: number, isLast: boolean): RolloutStage {
   const after = pick(random, [
     [],
     [],
     [{ name: "soak", soak: { for: "30m" } }],
     [{ name: "check", external: {}, timeout: "2h" }],
+    [{ name: "night", window: { schedule: "nights" } }],
     [
       { name: "soak", soak: { for: "10m" } },
       { name: "check", external: {}, timeout: "2h" },
@@ -59,6 +77,7 @@ function randomStage(random: Random, index: number, isLast: boolean): RolloutSta
     [],
     [],
     [{ name: "board", approval: {}, timeout: "2h" }],
+    [{ name: "opening", window: { schedule: "days" }, timeout: "3h" }],
     [{ name: "plan", approval: { plan: true, validFor: "3h" }, timeout: "2h" }],
     [{ name: "plan", approval: { plan: true } }],
   ]);
@@ -70,7 +89,7 @@ function randomStage(random: Random, index: number, isLast: boolean): RolloutSta
     ...(random() < 0.4 && { maxFailures: pick(random, [0, 1, "50%"]) }),
     ...(random() < 0.1 && { allowEmpty: true }),
     ...(random() < 0.1 && { minSuccess: 0 }),
-    ...(random() < 0.1 && { windows: [{ schedule: "nights" }] }),
+    ...(random() < 0.25 && { windows: pick(random, windowLists) }),
     ...(before.length > 0 && { before }),
     ...(after.length > 0 && { after }),
   };
@@ -85,7 +104,9 @@ function randomStrategy(random: Random): RolloutStrategy {
     ...(random() < 0.3 && { maxUnavailable: pick(random, [1, "50%"]) }),
     ...(random() < 0.6 && { onFailure: pick(random, ["Halt", "Rollback", "Continue"] as const) }),
     ...(random() < 0.2 && { onNewRevision: "Restart" as const }),
-    ...(random() < 0.2 && { rollback: { maxUnavailable: 1 } }),
+    ...(random() < 0.2 && {
+      rollback: pick(random, [{ maxUnavailable: 1 }, { respectWindows: true }]),
+    }),
   };
 }
 
@@ -124,7 +145,7 @@ function act(simulation: Simulation, random: Random): void {
   else if (roll < 0.63) cluster.isPaused = !cluster.isPaused;
   else if (roll < 0.64) cluster.isOffSchedule = !cluster.isOffSchedule;
   else if (roll < 0.66) simulation.isPaused = !simulation.isPaused;
-  else if (roll < 0.68) simulation.isWindowOpen = !simulation.isWindowOpen;
+  else if (roll < 0.69) simulation.windows.set(pick(random, windowNames), randomWindow(random));
   else if (roll < 0.78) decide(simulation, random);
   else if (roll < 0.81) simulation.desired = pick(random, ["v1", "v2", "v3"]);
   else if (roll < 0.87) commandOf(simulation, random);
@@ -180,6 +201,9 @@ export function randomHistory(seed: number): HistoryOutcome {
   const size = 3 + Math.floor(random() * 6);
   const clusters = Array.from({ length: size }, (_, index) => randomCluster(random, `c${index}`));
   const simulation = simulate(randomStrategy(random), clusters);
+  simulation.windows.set("freeze", "closed");
+  for (const name of windowNames)
+    if (random() < 0.3) simulation.windows.set(name, randomWindow(random));
   if (random() < 0.5) {
     // A revision before, that is known to be good.
     simulation.desired = "v1";
@@ -222,6 +246,7 @@ function createObserver(simulation: Simulation): Observer {
       assert.equal(since, stored.since, "12: since has moved");
     checkSoaks(inputs, result.status);
     checkAskedOnce(inputs, result.status);
+    checkWindows({ inputs, result, promoted });
     if (promoted.length === 0) return;
     assert.ok(stored !== undefined, "4: promoted before anything was stored");
     for (const { member, isRollback } of promoted) {
@@ -288,8 +313,9 @@ function hasEnded({ rollouts, clusters, desired }: Simulation): boolean {
 /** Everything is well from now on: the rollout of the desired revision ends, every cluster has it, and it stays so. */
 function finish(simulation: Simulation, observer: Observer): void {
   simulation.isPaused = false;
-  simulation.isWindowOpen = true;
   simulation.isAnswering = true;
+  simulation.windows.clear();
+  simulation.windows.set("freeze", "closed");
   for (const cluster of simulation.clusters.values()) {
     cluster.isConnected = true;
     cluster.isPaused = false;

@@ -38,6 +38,8 @@ export function checkStage({ inputs, promoted }: Pass, stage: RolloutStage): voi
   const own = members.filter(({ key }) => assignment.get(key) === stage.name);
   const now = promoted.filter(({ member }) => assignment.get(member.key) === stage.name);
   const forward = now.filter(({ isRollback }) => !isRollback);
+  if (strategy.rollback?.respectWindows === true && now.length > forward.length)
+    assert.ok(isOpenAt(stage, inputs), "5: taken back in a closed window");
   if (forward.length === 0) return;
   const most = limitOf(stage.maxUnavailable ?? strategy.maxUnavailable, own.length);
   const flying = own.filter((member) => isInFlight(member, inputs));
@@ -76,15 +78,56 @@ export function checkStage({ inputs, promoted }: Pass, stage: RolloutStage): voi
     if (gate.approval?.plan === true) continue;
     const record = recordOf(state, gate.name);
     assert.equal(record?.result, "Passed", "4: a gate before it is not stored as passed");
-    assert.ok((record.decision?.by ?? "") !== "", "4: a gate passed that nobody decided");
+    assert.ok(
+      gate.window !== undefined || (record.decision?.by ?? "") !== "",
+      "4: a gate passed that nobody decided",
+    );
   }
   if (state.phase === "Completed" && !isAdopted)
     for (const gate of stage.after ?? []) {
       const record = recordOf(state, gate.name);
       assert.equal(record?.result, "Passed", "4: a gate after it is not stored as passed");
     }
-  if ((stage.windows ?? []).length > 0)
-    assert.ok(inputs.windowOf({ schedule: "nights" })?.isOpen === true, "5: the window is closed");
+  assert.ok(isOpenAt(stage, inputs), "5: the window is closed");
+}
+
+/** Some window is open, if any permits, and none that denies is; one that does not exist protects. */
+function isOpenAt({ windows = [] }: RolloutStage, { facts, nowMs }: Pass["inputs"]): boolean {
+  const open = windows.filter((window) => {
+    const { isOpen, problem } = facts.windowOf(window, nowMs);
+    return problem === undefined ? isOpen : window.deny === true;
+  });
+  const permits = windows.filter(({ deny }) => deny !== true);
+  return (
+    !open.some(({ deny }) => deny === true) &&
+    (permits.length === 0 || permits.some((each) => open.includes(each)))
+  );
+}
+
+/** A gate `window` passes while its Schedule is open; what waits for a window knows when to look again. */
+export function checkWindows({ inputs, result }: Pass): void {
+  const { stored, strategy, facts, nowMs } = inputs;
+  const { status, wakesAtMs = Number.POSITIVE_INFINITY } = result;
+  for (const { name, gates = [] } of status.stages ?? []) {
+    const stage = strategy.stages?.find((each) => each.name === name);
+    const before = stored?.stages?.find((each) => each.name === name)?.gates;
+    for (const record of gates) {
+      const gate = [...(stage?.before ?? []), ...(stage?.after ?? [])].find(
+        (each) => each.name === record.name,
+      );
+      const isNew = before?.some((each) => each.gate === record.gate && each.result === "Waiting");
+      if (gate?.window === undefined || isNew !== true || record.result !== "Passed") continue;
+      const { isOpen, problem } = facts.windowOf(gate.window, nowMs);
+      assert.ok(isOpen && problem === undefined, "5: a gate passed while its window is closed");
+    }
+  }
+  if (status.phase !== "Waiting" || status.reason !== "WindowClosed") return;
+  const stage = strategy.stages?.find(({ name }) => name === status.stage);
+  if (stage === undefined || isOpenAt(stage, inputs)) return;
+  assert.match(status.message ?? "", /there is no Schedule|window \w+ (opens at|denies|does not)/);
+  // No window of a history is open for less than six minutes.
+  for (let atMs = nowMs; atMs < Math.min(wakesAtMs, nowMs + 120 * minutes); atMs += 3 * minutes)
+    assert.ok(!isOpenAt(stage, { ...inputs, nowMs: atMs }), "12: it opens before it is looked at");
 }
 
 function recordOf({ gates }: StageStatus, gate: string): GateRecord | undefined {

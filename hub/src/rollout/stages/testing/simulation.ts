@@ -11,6 +11,7 @@ import { assignStages, stagesOf } from "../../../rules/index.ts";
 import { chooseRollout, completedOf } from "../choose-rollout.ts";
 import { hasRevision, type Member, type MemberPlan } from "../member.ts";
 import { stableOf } from "../rollout-facts.ts";
+import type { WindowState } from "../stage-windows.ts";
 import { type Promoted, type StepResult, stepRollout } from "../staged-step.ts";
 import type { StepInputs } from "../step-inputs.ts";
 
@@ -44,6 +45,31 @@ export interface SimulatedPlan {
   readonly diff: string | undefined;
 }
 
+/** A Schedule as it is: it stays so, or it opens again and again, `offsetMs` after the beginning first. */
+export type SimulatedWindow =
+  | "open"
+  | "closed"
+  | "missing"
+  | { readonly everyMs: number; readonly forMs: number; readonly offsetMs: number };
+
+/** A Schedule of a simulation at a time. */
+export function windowStateOf(
+  { windows }: Simulation,
+  schedule: string,
+  atMs: number,
+): WindowState {
+  const window = windows.get(schedule) ?? "open";
+  if (window === "missing") {
+    const problem = `there is no Schedule ${schedule}`;
+    return { isOpen: false, changesAtMs: undefined, problem };
+  }
+  if (typeof window === "string") return { isOpen: window === "open", changesAtMs: undefined };
+  const { everyMs, forMs, offsetMs } = window;
+  const sinceMs = (((atMs - startMs - offsetMs) % everyMs) + everyMs) % everyMs;
+  const isOpen = sinceMs < forMs;
+  return { isOpen, changesAtMs: atMs - sinceMs + (isOpen ? forMs : everyMs) };
+}
+
 /** One pass: what it decided or promoted. */
 export interface Pass {
   readonly inputs: StepInputs;
@@ -57,7 +83,8 @@ export interface Simulation {
   strategy: RolloutStrategy;
   desired: string;
   isPaused: boolean;
-  isWindowOpen: boolean;
+  /** Schedules by name; one that is not here is open. */
+  readonly windows: Map<string, SimulatedWindow>;
   rollouts: BundleRollout[];
   /** By UID of the Gate. */
   readonly decisions: Map<string, GateDecision>;
@@ -81,7 +108,7 @@ export function simulate(
     strategy,
     desired: "v2",
     isPaused: false,
-    isWindowOpen: true,
+    windows: new Map(),
     rollouts: [],
     decisions: new Map(),
     plans: new Map(),
@@ -307,11 +334,10 @@ function inputsOf(
     isPaused,
     needsTests: false,
     facts: {
-      isScheduleOpen: () => simulation.isWindowOpen,
+      windowOf: ({ schedule = "" }, atMs) => windowStateOf(simulation, schedule, atMs),
       isRolledOut: () => false,
       decisionOf: ({ uid }) => (uid === undefined ? undefined : simulation.decisions.get(uid)),
     },
-    windowOf: () => ({ isOpen: simulation.isWindowOpen, changesAtMs: undefined }),
     nowMs,
   };
 }

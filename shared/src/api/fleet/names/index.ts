@@ -57,6 +57,7 @@ export {
   requestsAudience,
   requestsServiceAccount,
   revokedAtAnnotation,
+  rolloutPolicyAnnotation,
   rotationHandledAnnotation,
   rotationPhaseAnnotation,
   rotationRequestAnnotation,

@@ -27,6 +27,8 @@ export const createdByUserLabel = "fleet.cattle.io/created-by-user-id";
 export const createdByNameLabel = "fleet.cattle.io/created-by-display-name";
 /** On a Cluster, with any value: another system manages it, and the hub leaves it as it is. As in Fleet. */
 export const clusterManagementLabel = "fleet.cattle.io/cluster-management";
+/** On a HelmRelease: the name of the RolloutPolicy of its namespace, because Flux's own definitions drop `rolloutStrategy`. */
+export const rolloutPolicyAnnotation = "flotilla.dev/rollout-policy";
 /** On every object that the hub creates. */
 export const managedLabel = "fleet.cattle.io/managed";
 /** On the Lease of a replica of the hub, as a label, and as an annotation with the replica's name. */

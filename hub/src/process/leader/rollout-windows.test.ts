@@ -1,0 +1,214 @@
+/** Windows of stages, window gates and Schedules that rollouts name, by the controllers of a leader on an API server in memory. */
+import assert from "node:assert/strict";
+import {
+  bundleDeployments,
+  helmOps,
+  type RolloutStrategy,
+  type Schedule,
+  schedules,
+} from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import { describe, onTestFinished, test } from "vitest";
+import { aSchedule, workspace } from "../../testing/index.ts";
+import { bundleStatusOf, createStagedFleet, type StagedFleet } from "./testing/index.ts";
+
+const beforeOpening = "2026-03-01T21:59:30Z";
+const inWindow = "2026-03-01T22:20:00Z";
+const beforeClosing = "2026-03-01T22:59:50Z";
+
+/** It is for no cluster, from 22:00 to 23:00 UTC: only rollouts name it. */
+const nights = aSchedule("nights", { targets: { clusters: [] } });
+const inNights: RolloutStrategy = {
+  stages: [{ name: "all", maxUnavailable: 1, windows: [{ schedule: "nights" }] }],
+};
+
+/** Two clusters, to which 1.2.3 is to be rolled out. */
+async function startAt(
+  at: string,
+  strategy: RolloutStrategy = inNights,
+  list: readonly Schedule[] = [nights],
+): Promise<StagedFleet> {
+  const fleet = await createStagedFleet(
+    strategy,
+    { ams: {}, ber: {} },
+    {
+      begin({ clock, rest }) {
+        clock.setWallTime(Date.parse(at));
+        for (const schedule of list) rest.put(schedules, schedule);
+      },
+    },
+  );
+  onTestFinished(() => fleet.stop());
+  return fleet;
+}
+
+function promoted({ leader }: StagedFleet): readonly string[] {
+  return leader.rest
+    .all(bundleDeployments)
+    .filter(({ spec }) => spec.deploymentID !== "")
+    .map(({ metadata }) => metadata.labels?.["fleet.cattle.io/cluster"] ?? "")
+    .sort();
+}
+
+function edit({ leader }: StagedFleet, spec: Schedule["spec"]): void {
+  const found = leader.rest.peek(schedules, { namespace: workspace, name: "nights" });
+  assert.ok(found);
+  leader.rest.put(schedules, { ...found, spec: { ...found.spec, ...spec } });
+}
+
+describe("the windows of a stage", () => {
+  test("promote nothing before they open, say when they do, and go on at once then", async () => {
+    const fleet = await startAt(beforeOpening);
+
+    assert.deepEqual(promoted(fleet), []);
+    const { phase, reason, message } = fleet.status();
+    assert.deepEqual([phase, reason], ["Waiting", "WindowClosed"]);
+    assert.equal(
+      message,
+      "stage all: window nights opens at 2026-03-01T22:00:00Z; 2 clusters wait for it",
+    );
+    assert.equal(bundleStatusOf(fleet)?.rollout?.message, message);
+    await fleet.pass(30_000);
+
+    assert.deepEqual(promoted(fleet), ["ams"]);
+  });
+
+  test("that close with a cluster in flight let it end, and promote no other", async () => {
+    const fleet = await startAt(beforeClosing);
+    assert.deepEqual(promoted(fleet), ["ams"]);
+
+    await fleet.pass(20_000);
+    fleet.ready("ams");
+    await fleet.pass();
+
+    assert.deepEqual(promoted(fleet), ["ams"]);
+    assert.equal(
+      fleet.status().message,
+      "stage all: window nights opens at 2026-03-02T22:00:00Z; 1 cluster waits for it",
+    );
+  });
+
+  test("with deny close the stage whatever else is open", async () => {
+    const freeze = { cron: "0 0 20 * * ?", duration: "3h", location: "UTC", deny: true };
+    const stage = { name: "all", windows: [{ schedule: "nights" }, freeze] };
+    const fleet = await startAt(inWindow, { stages: [stage] });
+
+    assert.deepEqual(promoted(fleet), []);
+    assert.equal(
+      fleet.status().message,
+      "stage all: window 0 0 20 * * ? (UTC) denies changes now, and no other opens after it; 2 clusters wait for it",
+    );
+  });
+
+  test("of a Schedule that does not exist stay closed and name it, until it is created", async () => {
+    const fleet = await startAt(inWindow, inNights, []);
+
+    assert.deepEqual(promoted(fleet), []);
+    assert.equal(
+      fleet.status().message,
+      "stage all: there is no Schedule nights in namespace fleet-default, so window nights stays closed: create it, or change the strategy; 2 clusters wait for it",
+    );
+    fleet.leader.rest.put(schedules, nights);
+    await fleet.pass();
+
+    assert.deepEqual(promoted(fleet), ["ams"]);
+  });
+
+  test("of an invalid Schedule stay closed and say what is wrong, until it is corrected", async () => {
+    const wrong = { ...nights, spec: { ...nights.spec, schedule: "0 0 25 * * ?" } };
+    const fleet = await startAt(inWindow, inNights, [wrong]);
+
+    assert.deepEqual(promoted(fleet), []);
+    assert.match(
+      fleet.status().message ?? "",
+      /^stage all: the Schedule nights is invalid, so window nights stays closed: the hour 25 is not between 0 and 23; correct it/,
+    );
+    edit(fleet, { schedule: "0 0 22 * * ?" });
+    await fleet.pass();
+
+    assert.deepEqual(promoted(fleet), ["ams"]);
+  });
+
+  test("open at once when the Schedule is changed so that it is open now", async () => {
+    const fleet = await startAt("2026-03-01T12:00:00Z");
+    assert.deepEqual(promoted(fleet), []);
+
+    edit(fleet, { schedule: "0 0 11 * * ?", duration: "4h" });
+    await fleet.pass();
+
+    assert.deepEqual(promoted(fleet), ["ams"]);
+  });
+
+  test("that are wrong make the HelmOp not accepted, with the field", async () => {
+    const stage = { name: "all", windows: [{ cron: "0 0 25 * * ?", duration: "1h" }] };
+    const fleet = await startAt(inWindow, { stages: [stage] });
+
+    const [helmOp] = fleet.leader.rest.all(helmOps);
+    const accepted = findCondition(helmOp?.status?.conditions, "Accepted");
+    assert.ok(accepted);
+    assert.equal(accepted.status, "False");
+    assert.equal(
+      accepted.message,
+      "spec.rolloutStrategy.stages[0].windows[0] cannot be used: the hour 25 is not between 0 and 23; correct it",
+    );
+    assert.deepEqual(promoted(fleet), []);
+  });
+});
+
+test("a gate for a window passes when it opens, and not before", async () => {
+  const stage = { name: "all", before: [{ name: "night", window: { schedule: "nights" } }] };
+  const fleet = await startAt(beforeOpening, { stages: [stage] });
+
+  assert.deepEqual(promoted(fleet), []);
+  assert.equal(
+    fleet.status().message,
+    "waits for the window night of stage all: window nights opens at 2026-03-01T22:00:00Z",
+  );
+  await fleet.pass(30_000);
+
+  assert.deepEqual(promoted(fleet), ["ams", "ber"]);
+});
+
+test("a rollout is taken back in the windows of its stages where the strategy says so", async () => {
+  const strategy = { ...inNights, rollback: { respectWindows: true } };
+  const fleet = await startAt(inWindow, strategy);
+  for (let round = 0; round < 4; round += 1) {
+    fleet.ready();
+    await fleet.pass();
+  }
+  await fleet.publish("1.2.4");
+  fleet.ready();
+  await fleet.pass();
+  fleet.leader.clock.setWallTime(Date.parse("2026-03-01T23:30:00Z"));
+
+  fleet.command({ state: "RolledBack" });
+  await fleet.pass();
+  const closed = fleet.having("1.2.4");
+  assert.match(fleet.status().message ?? "", /; window nights opens at 2026-03-02T22:00:00Z$/);
+  edit(fleet, { schedule: "0 0 23 * * ?" });
+  await fleet.pass();
+
+  assert.ok(closed.length > 0);
+  assert.ok(fleet.having("1.2.4").length < closed.length);
+});
+
+test("stages are shown as partitions of the Bundle", async () => {
+  const fleet = await startAt(inWindow);
+  for (let round = 0; round < 3; round += 1) {
+    fleet.ready();
+    await fleet.pass();
+  }
+  await fleet.publish("1.2.4");
+
+  const { partitions, unavailable, maxUnavailable } = bundleStatusOf(fleet) ?? {};
+  assert.deepEqual([unavailable, maxUnavailable], [1, 2]);
+  assert.deepEqual(partitions, [
+    {
+      name: "all",
+      count: 2,
+      maxUnavailable: 1,
+      unavailable: 1,
+      summary: { desiredReady: 2, ready: 0, waitApplied: 1, outOfSync: 1 },
+    },
+  ]);
+});
