@@ -18,6 +18,7 @@ export function describeFleetObjects(fleet: FleetObjects): string | undefined {
     ["ClusterGroup", fleet.groups],
     ["Policy", fleet.policies],
     ["Schedule", fleet.schedules],
+    ["BundleNamespaceMapping", fleet.mappings],
     ["Receiver", fleet.receivers],
   ] as const;
   const parts = counts.flatMap(([kind, { length }]) =>

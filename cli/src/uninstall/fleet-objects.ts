@@ -2,6 +2,7 @@
 import {
   type BundleDeployment,
   bundleDeployments,
+  bundleNamespaceMappings,
   type Cluster,
   clusterGroups,
   clusterRegistrationTokens,
@@ -46,6 +47,7 @@ export interface FleetObjects {
   readonly groups: readonly KubeObject[];
   readonly policies: readonly KubeObject[];
   readonly schedules: readonly KubeObject[];
+  readonly mappings: readonly KubeObject[];
   /** None while a Lease of Flux's controllers exists: they are Flux's then, as the sources. */
   readonly receivers: readonly KubeObject[];
   /** Those that still have the finalizer that Flux's controllers set, by kind. */
@@ -100,6 +102,7 @@ export async function readFleetObjects(rest: KubeRest, signal: AbortSignal): Pro
     groups: await all(clusterGroups),
     policies: await all(policies),
     schedules: await all(schedules),
+    mappings: await all(bundleNamespaceMappings),
     receivers: await ofHub(receivers),
     heldSources,
     ...(fluxLease !== undefined && { fluxLease }),

@@ -53,6 +53,7 @@ const empty: FleetObjects = {
   groups: [],
   policies: [],
   schedules: [],
+  mappings: [],
   receivers: [],
   heldSources: [],
 };
@@ -68,6 +69,7 @@ const full: FleetObjects = {
   groups: [named("all")],
   policies: [named("default")],
   schedules: [named("nights")],
+  mappings: [named("shared")],
   receivers: [],
   heldSources: [],
 };
@@ -140,7 +142,7 @@ describe("a fleet is emptied", () => {
       { removals: ["delete Cluster paris"], waitingFor: ["Cluster"] },
     ],
     [
-      "of namespaces, groups, Policies and Schedules at last",
+      "of namespaces, groups, Policies, Schedules and mappings at last",
       { ...full, tokens: [], apps: none, deployments: [], clusters: [] },
       false,
       {
@@ -149,8 +151,9 @@ describe("a fleet is emptied", () => {
           "delete ClusterGroup all",
           "delete Policy default",
           "delete Schedule nights",
+          "delete BundleNamespaceMapping shared",
         ],
-        waitingFor: ["Namespace", "ClusterGroup", "Policy", "Schedule"],
+        waitingFor: ["Namespace", "ClusterGroup", "Policy", "Schedule", "BundleNamespaceMapping"],
       },
     ],
     [

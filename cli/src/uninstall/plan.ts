@@ -8,6 +8,7 @@
  */
 import {
   bundleDeployments,
+  bundleNamespaceMappings,
   type Cluster,
   clusterGroups,
   clusterRegistrationTokens,
@@ -115,6 +116,7 @@ function remaining(fleet: FleetObjects): readonly Group[] {
     [clusterGroups, fleet.groups],
     [policies, fleet.policies],
     [schedules, fleet.schedules, fleetScheduleFinalizer],
+    [bundleNamespaceMappings, fleet.mappings],
     [receivers, fleet.receivers, fluxFinalizer],
     // No hub and no controller of Flux would remove it when they are deleted.
     ...fleet.heldSources.map(

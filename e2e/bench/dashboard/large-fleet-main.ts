@@ -31,6 +31,8 @@ const shown = {
   rollouts: noObjects<never>(),
   gates: noObjects<never>(),
   schedules: noObjects<never>(),
+  mappings: noObjects<never>(),
+  workspaces: noObjects<never>(),
   events: noObjects<never>(),
   sources: {
     HelmRepository: noObjects<never>(),

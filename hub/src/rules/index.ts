@@ -64,6 +64,9 @@ export {
 } from "./frontend/remarks.ts";
 export { reservedFormProblem } from "./frontend/reserved-forms.ts";
 export { writeBundle } from "./frontend/write-bundle.ts";
+export { mappingProblem, mapsNamespace } from "./mapping/judged-mapping.ts";
+export { createMappings, type MappingSources, type Mappings } from "./mapping/mappings.ts";
+export { refusalIn } from "./mapping/refusals.ts";
 export {
   createReconcileDurations,
   type ReconcileDurations,
@@ -71,6 +74,7 @@ export {
 export { rolloutMetrics } from "./metrics/rollout-metrics.ts";
 export { createSeriesRegistry, type SeriesRegistry } from "./metrics/series.ts";
 export { statusMetrics } from "./metrics/status-metrics.ts";
+export { allowedNamespacesViolation } from "./policy/allowed-namespaces.ts";
 export { judge, type PolicyDeps, policiesFor, withDefaultsOf } from "./policy/judge.ts";
 export {
   forbidsNamespaces,

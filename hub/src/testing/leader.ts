@@ -2,6 +2,7 @@
 import type { ObjectRef } from "@flotilla/proto";
 import {
   bundleDeployments,
+  bundleNamespaceMappings,
   bundles,
   clusterGroups,
   clusters,
@@ -217,6 +218,8 @@ export function createTestLeader(
     deliverAll(caches.schedules, schedules);
     deliverAll(caches.groups, clusterGroups);
     deliverAll(caches.namespaces, namespaces);
+    deliverAll(caches.workspaces, namespaces);
+    deliverAll(caches.mappings, bundleNamespaceMappings);
     deliverAll(caches.clusters, clusters);
     deliverAll(caches.helmOps, helmOps);
     deliverAll(caches.bundles, bundles);

@@ -2,6 +2,7 @@
 import type {
   Bundle,
   BundleDeployment,
+  BundleNamespaceMapping,
   Cluster,
   ClusterGroup,
   ClusterRegistrationToken,
@@ -10,7 +11,7 @@ import type {
   Schedule,
 } from "@flotilla/shared/api";
 import type { BundleRollout, Gate, RolloutPolicy } from "@flotilla/shared/api/rollout";
-import type { Namespace, Secret } from "@flotilla/shared/kube/objects";
+import type { KubeObject, Namespace, Secret } from "@flotilla/shared/kube/objects";
 import { createWatchedStore } from "./watched-store.ts";
 
 export function createTestCaches() {
@@ -22,6 +23,8 @@ export function createTestCaches() {
     groups: createWatchedStore<ClusterGroup>(),
     policies: createWatchedStore<Policy>(),
     schedules: createWatchedStore<Schedule>(),
+    mappings: createWatchedStore<BundleNamespaceMapping>(),
+    workspaces: createWatchedStore<KubeObject>(),
     rollouts: createWatchedStore<BundleRollout>(),
     gates: createWatchedStore<Gate>(),
     rolloutPolicies: createWatchedStore<RolloutPolicy>(),

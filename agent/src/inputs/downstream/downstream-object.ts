@@ -18,7 +18,10 @@ export interface DownstreamObject extends KubeObject {
 
 /** A Secret or ConfigMap of the hub that is copied into the namespace of a release. */
 export interface DownstreamResource {
+  /** As it is called in the cluster. */
   readonly ref: ObjectRef;
+  /** The object of the hub, where that is in another namespace than the Cluster; absent: `ref`. */
+  readonly source?: ObjectRef;
   readonly object: ReferencedObjectData;
 }
 

@@ -4,7 +4,7 @@
  * share it, and it is deleted with the last of them. An object that the agent did not create is never changed.
  */
 
-import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api";
+import { copyOf, formatObjectRef, type ObjectRef } from "@flotilla/shared/api";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import {
   isAlreadyExists,
@@ -42,10 +42,14 @@ import {
   watchDownstreamAsAccounts,
 } from "./downstream-watches.ts";
 
-/** Finds the releases, except withdrawn ones, that refer to a downstream resource in a namespace. */
+/**
+ * Finds the releases, except withdrawn ones, that refer to a downstream resource in a namespace. `source`: only those that copy it from
+ * this object of the hub.
+ */
 export type DownstreamReferrers = (
   ref: ObjectRef,
   namespace: string,
+  source?: ObjectRef,
 ) => Promise<ReadonlySet<string>>;
 
 export function createDownstreamReferrers(
@@ -54,9 +58,22 @@ export function createDownstreamReferrers(
   const referrers = createReferrers(
     // Paused ones, and those that wait for others, are included.
     { list: () => assigned.list().filter(({ withdrawing }) => !withdrawing) },
-    ({ namespace, copies = [] }) => copies.map((ref) => referenceKey(ref, namespace)),
+    ({ namespace, copies = [] }) =>
+      copies.flatMap((source) => {
+        const ref = copyOf(source);
+        return [referenceKey(ref, namespace), sourceKey(ref, namespace, source)];
+      }),
   );
-  return async (ref, namespace) => new Set(await referrers.of(referenceKey(ref, namespace)));
+  return async (ref, namespace, source) =>
+    new Set(
+      await referrers.of(
+        source === undefined ? referenceKey(ref, namespace) : sourceKey(ref, namespace, source),
+      ),
+    );
+}
+
+function sourceKey(ref: ObjectRef, namespace: string, source: ObjectRef): string {
+  return `${referenceKey(ref, namespace)} of ${formatObjectRef(source)}`;
 }
 
 function referenceKey(ref: ObjectRef, namespace: string): string {
@@ -159,6 +176,11 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
       (found !== undefined && planDownstreamResource(resource, found, desired).kind === "none");
     const existing = isOwn ? found : undefined;
     const plan = planDownstreamResource(resource, existing, desired);
+    if (isShared && owner !== target.owner && plan.kind !== "none") {
+      const source = resource.source ?? resource.ref;
+      const sharing = await referrers(resource.ref, target.namespace, source);
+      if (!sharing.has(owner)) throw otherSource(resource, target, deploymentOf(owner));
+    }
     const enter = async ({ metadata: { uid = "" } }: DownstreamObject): Promise<void> => {
       if (inventory.ownerOfObject(uid) === newOwner) return;
       await own(newOwner, { kind, ...ref, uid });
@@ -315,7 +337,21 @@ function isSameName(a: InventoryObject, b: InventoryObject): boolean {
   return a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 }
 
+/** Bundles of two namespaces of the hub may each have an object of this name. */
+function otherSource(
+  { ref, source = ref }: DownstreamResource,
+  { namespace }: DownstreamTarget,
+  owner: string,
+): AppError {
+  return new AppError(
+    agentErrors.DOWNSTREAM_RESOURCE_CONFLICT,
+    `copy the hub's ${source.kind} ${source.name} to ${ref.kind} ${namespace}/${ref.name}: it is the copy of another object of the hub, of deployment ${owner}, and it is not changed; rename one of the two, or install one of the releases in another namespace`,
+  );
+}
+
 function toError(thrown: unknown, { ref }: DownstreamResource, target: DownstreamTarget): AppError {
+  if (thrown instanceof AppError && thrown.code === agentErrors.DOWNSTREAM_RESOURCE_CONFLICT.code)
+    return thrown;
   const what = `${ref.kind} ${target.namespace}/${ref.name}`;
   if (isAlreadyExists(thrown)) {
     return new AppError(

@@ -3,6 +3,7 @@
  * the deployment's content, the cluster info, referenced objects and objects of this cluster.
  */
 
+import { copyOf } from "@flotilla/shared/api";
 import {
   type DeploymentContent,
   type ReleaseParts,
@@ -185,6 +186,8 @@ async function readInputs(
   { client, signal }: Pick<CollectOptions, "client" | "signal">,
 ): Promise<FoundInputs> {
   const downstream = requireDownstream(content, deps);
+  // Where the hub has them does not change the release.
+  const copied = downstream.map(({ ref, object }) => ({ ref, object }));
   const cluster = requireClusterInfo(content, deps);
   const read = await readValues(deps, { content, downstream, client, signal });
   const { sources, hubValues } = read;
@@ -192,7 +195,7 @@ async function readInputs(
     cluster &&
     releaseDigest(content, {
       values: unrendered(content, cluster, { sources, hubValues }),
-      copies: downstream,
+      copies: copied,
     });
   return {
     downstream,
@@ -207,7 +210,7 @@ async function readInputs(
         (under, over) => mergeValues(under ?? {}, over),
         hubValues.around(own),
       );
-      const inputs = { values, copies: downstream };
+      const inputs = { values, copies: copied };
       return {
         ...(values !== undefined && { values }),
         digest: releaseDigest(content, inputs),
@@ -239,7 +242,11 @@ function requireDownstream(
   { copies = [] }: DeploymentContent,
   deps: ReferencedDeps,
 ): readonly DownstreamResource[] {
-  return copies.map((ref) => ({ ref, object: requireObject(ref, downstreamUse, deps) }));
+  return copies.map((ref) => ({
+    ref: copyOf(ref),
+    ...(copyOf(ref).name !== ref.name && { source: ref }),
+    object: requireObject(ref, downstreamUse, deps),
+  }));
 }
 
 interface ReadSources {
@@ -379,7 +386,10 @@ function sourcesToWatch(
   { watch: client }: ImpersonatedClient,
 ): readonly WatchedSource[] {
   return sources
-    .filter(({ kind, name }) => !copies.some((ref) => ref.kind === kind && ref.name === name))
+    .filter(
+      ({ kind, name }) =>
+        !copies.map(copyOf).some((copy) => copy.kind === kind && copy.name === name),
+    )
     .map((source) => ({
       kind: source.kind,
       namespace: source.namespace ?? namespace,

@@ -1,5 +1,6 @@
 /** Enters releases into the inventory that were installed without being entered: by an interrupted run, or by version 0.1.0. */
 import type { DeploymentKey } from "@flotilla/proto";
+import { copyOf } from "@flotilla/shared/api";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
@@ -236,7 +237,7 @@ export async function downstreamObjects(
     Secret: await rest.list(secrets, options),
     ConfigMap: await rest.list(configMaps, options),
   };
-  return copies.flatMap(({ kind, name }) => {
+  return copies.map(copyOf).flatMap(({ kind, name }) => {
     const items: readonly KubeObject[] = found[kind].items;
     const uid = items.find(({ metadata }) => metadata.name === name)?.metadata.uid;
     return uid === undefined ? [] : [{ kind, namespace, name, uid }];

@@ -2,7 +2,9 @@
 import {
   type Bundle,
   type BundleDeployment,
+  type BundleNamespaceMapping,
   bundleDeployments,
+  bundleNamespaceMappings,
   bundles,
   type Cluster,
   type ClusterGroup,
@@ -37,6 +39,7 @@ import {
   type KubeObject,
   type Lease,
   leases,
+  metadataOf,
   type Namespace,
   namespaces,
   type Resource,
@@ -54,6 +57,9 @@ export interface Caches {
   readonly groups: Informer<ClusterGroup>;
   readonly policies: Informer<Policy>;
   readonly schedules: Informer<Schedule>;
+  readonly mappings: Informer<BundleNamespaceMapping>;
+  /** All Namespaces with their labels, which mappings select. */
+  readonly workspaces: Informer<KubeObject>;
   readonly rollouts: Informer<BundleRollout>;
   readonly gates: Informer<Gate>;
   readonly rolloutPolicies: Informer<RolloutPolicy>;
@@ -93,6 +99,8 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
     groups: cache(clusterGroups),
     policies: cache(policies),
     schedules: cache(schedules),
+    mappings: optional.add(bundleNamespaceMappings, cache(bundleNamespaceMappings)),
+    workspaces: cache(metadataOf(namespaces), { transform: namesAndLabels }),
     // Runs all of them.
     rollouts: runningWith(rollouts, optional.run),
     gates: optional.add(gates, cache(gates)),
@@ -145,7 +153,18 @@ export async function cachesSynced(caches: Caches): Promise<void> {
  * resourceVersion conflicts, and one that exists already is found when it is created; staged rollouts list those of their Bundle. Resolves also when `signal` aborts.
  */
 export async function refreshCaches(
-  { helmOps, bundles, clusters, groups, policies, schedules, rollouts, gates }: Caches,
+  {
+    helmOps,
+    bundles,
+    clusters,
+    groups,
+    policies,
+    schedules,
+    mappings,
+    workspaces,
+    rollouts,
+    gates,
+  }: Caches,
   signal: AbortSignal,
 ): Promise<void> {
   const refreshed: readonly Pick<Informer<KubeObject>, "refresh">[] = [
@@ -155,10 +174,26 @@ export async function refreshCaches(
     groups,
     policies,
     schedules,
+    // Without one of them deployments to other namespaces would be withdrawn.
+    mappings,
+    workspaces,
     rollouts,
     gates,
   ];
   await Promise.all(refreshed.map((informer) => informer.refresh(signal)));
+}
+
+/** Ten thousand clusters have as many namespaces. */
+function namesAndLabels({ metadata }: KubeObject): KubeObject {
+  const { name, uid, resourceVersion, labels } = metadata;
+  return {
+    metadata: {
+      name,
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...(labels !== undefined && { labels }),
+    },
+  };
 }
 
 function withoutData({ data: _, ...secret }: Secret): Secret {

@@ -26,21 +26,17 @@ import type {
 } from "@flotilla/shared/dashboard";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { type Event, type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
-import {
-  bundleKeyOf,
-  byBundle,
-  clusterKeyOf,
-  isForCluster,
-  presenceOf,
-  targetedNamespace,
-} from "../../base/index.ts";
+import { bundleKeyOf, byBundle, clusterKeyOf, isForCluster, presenceOf } from "../../base/index.ts";
 import { createAppViews } from "../../frontends/index.ts";
 import {
   type AppViews,
   appObject,
   appRefOf,
   appRefOfDeployment,
+  createMappings,
   explainTarget,
+  type MappingSources,
+  type Mappings,
   shownConditions,
   shownPolling,
   toTargetCluster,
@@ -60,6 +56,8 @@ export type Unreviewed<T> = Omit<T, "actions" | "requests">;
 
 export interface FleetDetailsDeps extends ShownCaches {
   readonly groups: { readonly store: Pick<Store<ClusterGroup>, "byIndex"> };
+  readonly mappings: MappingSources["mappings"];
+  readonly workspaces: MappingSources["workspaces"];
   /** The version of the hub. */
   readonly version: string;
 }
@@ -95,11 +93,13 @@ export class FleetDetails {
   readonly #deps: FleetDetailsDeps;
   readonly #views: AppViews;
   readonly #rollouts: StagedRolloutViews;
+  readonly #mappings: Mappings;
 
   constructor(deps: FleetDetailsDeps) {
     this.#deps = deps;
     this.#rollouts = new StagedRolloutViews(deps);
     this.#views = createAppViews(deps.apps);
+    this.#mappings = createMappings(deps);
   }
 
   app(ref: AppRef): Unreviewed<AppDetail> | undefined {
@@ -121,18 +121,22 @@ export class FleetDetails {
     const object = this.#objectOf(ref);
     const spec = bundle?.spec ?? (object && this.#views[ref.kind].targetsOf?.(object));
     if (spec === undefined) return object === undefined ? undefined : [];
-    const namespace = bundle === undefined ? ref.namespace : targetedNamespace(bundle);
-    const own = groups.store.byIndex(byNamespace, namespace).map(toTargetGroup);
+    // Without its Bundle the labels by which mappings select it are not known.
+    const namespaces = bundle === undefined ? [ref.namespace] : this.#mappings.namespacesOf(bundle);
+    const own = namespaces.flatMap((each) =>
+      groups.store.byIndex(byNamespace, each).map(toTargetGroup),
+    );
     const deployed = new Map(
       this.#deploymentsOf(bundle).map(
         (deployment) => [clusterKeyOf(deployment), deployment] as const,
       ),
     );
-    return clusters.store.byIndex(byNamespace, namespace).map((cluster) => {
+    const candidates = namespaces.flatMap((each) => clusters.store.byIndex(byNamespace, each));
+    return candidates.map((cluster) => {
       const deployment = deployed.get(keyOf(cluster));
       const release = deployment && bundle && releaseOf({ app: ref, bundle, deployment, cluster });
       return {
-        namespace,
+        namespace: cluster.metadata.namespace ?? "",
         name: cluster.metadata.name,
         ...explainTarget(toTargetCluster(cluster), spec, own),
         ...(release !== undefined && releasedOf(release)),

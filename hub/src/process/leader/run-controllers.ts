@@ -11,6 +11,8 @@ import {
   createClusterController,
   createClusterGroupPublisher,
   createClusterPublisher,
+  createMappingController,
+  createMappingPublisher,
   createScheduleController,
   createSchedulePublisher,
 } from "../../fleet/index.ts";
@@ -26,6 +28,7 @@ import {
   createAggregates,
   createChartAccess,
   createChartResolver,
+  createMappings,
   createSchedules,
   isCountingChange,
   rolloutMetrics,
@@ -89,6 +92,8 @@ export function createControllers(deps: RunDeps): Controllers {
     groups: caches.groups.store,
   });
   const scheduleStatuses = createSchedulePublisher(deps);
+  const mappings = createMappings(caches);
+  const mappingStatuses = createMappingPublisher(deps);
   // A HelmOp for a thousand clusters changes the status of each: these wait until its deployments are there.
   const deploymentWrites = createDeploymentWrites();
   const clusterStatuses = createClusterPublisher({
@@ -132,6 +137,7 @@ export function createControllers(deps: RunDeps): Controllers {
         charts,
         patterns,
         schedules,
+        mappings,
         ownerOf: (kind, key) => frontEnds.find((frontEnd) => frontEnd.kind === kind)?.objectOf(key),
         onWritten: aggregates.recount,
         deploymentWrites,
@@ -144,6 +150,7 @@ export function createControllers(deps: RunDeps): Controllers {
         statuses: scheduleStatuses,
         clusterStatuses,
       }),
+      createMappingController({ ...deps, mappings, statuses: mappingStatuses }),
       createTombstoneController(deps),
       createContentController(deps),
       ...(sources?.controllers ?? []),
@@ -189,7 +196,7 @@ export function createControllers(deps: RunDeps): Controllers {
       await Promise.all(
         [
           ...frontEnds,
-          ...[bundleStatuses, clusterStatuses, groupStatuses, scheduleStatuses],
+          ...[bundleStatuses, clusterStatuses, groupStatuses, scheduleStatuses, mappingStatuses],
           ...(sources?.publishers ?? []),
         ].map((publisher) => publisher.flush()),
       );

@@ -3,6 +3,7 @@ import type { Bundle, BundleTarget } from "@flotilla/shared/api";
 import { nextIteration } from "@flotilla/shared/concurrency";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
+import { createMappings } from "../../rules/mapping/mappings.ts";
 import {
   aBundle,
   aCluster,
@@ -20,6 +21,7 @@ function start(bundles: readonly Bundle[], onPause: (pauses: number) => void = (
   let pauses = 0;
   const watch = clusterWatch({
     caches,
+    mappings: createMappings(caches),
     statuses: { current: ({ status }) => status },
     createSlices: () => ({
       isOver: true,

@@ -12,12 +12,12 @@ import { isSpecChange, type Watch } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import {
   bundleKeyOf,
-  byClusterNamespace,
   type ControllerDeps,
   clusterNamespaceNames,
   type Publisher,
 } from "../../base/index.ts";
 import {
+  type Mappings,
   type TargetCluster,
   targetsFor,
   toTargetCluster,
@@ -26,10 +26,8 @@ import {
 import { targetsMissing } from "./decided-status.ts";
 
 export interface ClusterWatchDeps {
-  readonly caches: Pick<
-    ControllerDeps["caches"],
-    "bundles" | "clusters" | "deployments" | "groups"
-  >;
+  readonly caches: Pick<ControllerDeps["caches"], "clusters" | "deployments" | "groups">;
+  readonly mappings: Pick<Mappings, "bundlesFor">;
   readonly statuses: Pick<Publisher<BundleStatus, Bundle>, "current">;
   readonly createSlices?: () => TimeSlices;
 }
@@ -45,7 +43,8 @@ const maxStates = 8;
 
 /** A Watch of the Clusters that delivers keys of Bundles. It replays nothing: a Bundle is replayed itself. */
 export function clusterWatch({
-  caches: { bundles, clusters, deployments, groups },
+  caches: { clusters, deployments, groups },
+  mappings,
   statuses,
   createSlices = createTimeSlices,
 }: ClusterWatchDeps): Watch {
@@ -77,7 +76,7 @@ export function clusterWatch({
         const isTarget = changed.includes("every")
           ? () => Promise.resolve(true)
           : await targetsAny(namespace, states, slices);
-        for (const bundle of bundles.store.byIndex(byClusterNamespace, namespace)) {
+        for (const bundle of mappings.bundlesFor(namespace)) {
           const isConcerned =
             deployed.has(keyOf(bundle)) || isMissingTargets(bundle) || (await isTarget(bundle));
           if (isStopped) return;
@@ -90,8 +89,7 @@ export function clusterWatch({
       function enqueueAll(namespace: string): void {
         waiting.delete(namespace);
         if (isStopped) return;
-        for (const bundle of bundles.store.byIndex(byClusterNamespace, namespace))
-          enqueue(keyOf(bundle));
+        for (const bundle of mappings.bundlesFor(namespace)) enqueue(keyOf(bundle));
       }
 
       const stop = clusters.onChange((change) => {

@@ -5,6 +5,7 @@ import { startWatches } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
+import { createMappings } from "../../rules/mapping/mappings.ts";
 import {
   aBundle,
   aCluster,
@@ -35,6 +36,7 @@ function start(prepare: (caches: ReturnType<typeof createTestCaches>) => void = 
         refreshLater: () => undefined,
         flush: () => Promise.resolve(),
       },
+      mappings: createMappings(caches),
       secrets: { start: () => () => undefined },
       clock: createFakeClock(),
     },

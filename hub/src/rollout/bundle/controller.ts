@@ -18,7 +18,6 @@ import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import {
   bundleKeyOf,
-  byClusterNamespace,
   byRolloutNamespace,
   byRolloutPolicy,
   type ControllerDeps,
@@ -36,6 +35,7 @@ import {
   createRolloutStrategies,
   type HubRules,
   isFetchFailureChange,
+  type Mappings,
   mayHold,
   type PinSigner,
   policiesIn,
@@ -51,6 +51,7 @@ import { createStagedRollouts, type StagedRolloutsDeps } from "../stages/staged-
 import { stagedWatches } from "../stages/staged-watches.ts";
 import { clusterWatch } from "./cluster-watch.ts";
 import { coalesce } from "./coalesce.ts";
+import { mappingWatches } from "./mapping-watches.ts";
 import { createContentPacker, type Pack } from "./place.ts";
 import { bundlePreparer, type OwnerOf } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
@@ -62,6 +63,7 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   readonly secrets: Watch;
   readonly charts: ChartResolver;
   readonly schedules: Pick<Schedules, "coverageOf" | "judge">;
+  readonly mappings: Mappings;
   readonly contents: Pick<ContentStore, "ensure" | "read">;
   readonly patterns: Patterns;
   /** How a content is packed; by default as agents expect it. */
@@ -98,6 +100,11 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
       clusters: caches.clusters.store,
       groups: caches.groups.store,
       packer: createContentPacker(deps.pack),
+      policy: {
+        policies: caches.policies.store,
+        patterns: deps.patterns,
+        requireServiceAccount: deps.requireServiceAccount,
+      },
       deploymentSigner,
       staged: createStagedRollouts({
         ...deps,
@@ -169,9 +176,10 @@ export function bundleWatches(
   {
     caches,
     statuses,
+    mappings,
     secrets,
     clock,
-  }: Pick<BundleControllerDeps, "caches" | "statuses" | "secrets" | "clock">,
+  }: Pick<BundleControllerDeps, "caches" | "statuses" | "mappings" | "secrets" | "clock">,
   enqueueAfter: (key: ObjectKey, delayMs: number) => void,
 ): readonly Watch[] {
   const { helmOps, bundles, deployments, clusters, groups, policies, schedules } = caches;
@@ -183,7 +191,7 @@ export function bundleWatches(
     const { namespace = "" } = refOf(key);
     const [own, placed] = [
       bundles.store.byIndex(byNamespace, namespace),
-      bundles.store.byIndex(byClusterNamespace, namespace),
+      mappings.bundlesFor(namespace),
     ];
     return [...new Set([...own, ...placed].map(keyOf))];
   }
@@ -209,7 +217,7 @@ export function bundleWatches(
 
   function limitedIn({ key }: Change<Cluster>): readonly ObjectKey[] {
     const { namespace = "" } = refOf(key);
-    return bundles.store.byIndex(byRolloutNamespace, namespace).filter(isLimited).map(keyOf);
+    return mappings.bundlesFor(namespace, byRolloutNamespace).filter(isLimited).map(keyOf);
   }
 
   return [
@@ -228,7 +236,8 @@ export function bundleWatches(
     }),
     // Its windows open and close by themselves: each reconcile says when the next one is.
     watch(schedules, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
-    through(clusterWatch({ caches, statuses }), coalesced),
+    ...mappingWatches(caches),
+    through(clusterWatch({ caches, statuses, mappings }), coalesced),
     through(
       watch(deployments, {
         predicate: (change) =>
@@ -257,7 +266,7 @@ export function bundleWatches(
       coalesced,
     ),
     secrets,
-    ...stagedWatches(caches, strategyOf).map((each) => through(each, coalesced)),
+    ...stagedWatches(caches, strategyOf, mappings).map((each) => through(each, coalesced)),
   ];
 }
 

@@ -272,13 +272,9 @@ describe("placement of a Bundle", () => {
     const clusters = Array.from({ length: 20 }, (_, at) => aCluster(`c${at}`));
     const bundle = bundleOf([{ clusterGroup: "prod" }]);
 
-    const { placements } = await matchTargets(
-      bundle,
-      clusters,
-      [prod],
-      createContentPacker(),
+    const { placements } = await matchTargets(bundle, clusters, [prod], createContentPacker(), {
       slices,
-    );
+    });
 
     assert.deepEqual(placements, []);
     // Also between those that are compared with the group, to say that it has no members.

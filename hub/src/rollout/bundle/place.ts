@@ -64,11 +64,18 @@ export interface PackedTarget extends PackedContent {
 }
 
 /** The targets whose options a cluster gets, in the order in which they are merged. */
-type Choice = readonly BundleTarget[];
+type TargetChoice = readonly BundleTarget[];
+
+interface Choice {
+  readonly targets: TargetChoice;
+  /** It is for Clusters of other namespaces. */
+  readonly isForeign: boolean;
+}
 
 /** Packs the content of a Bundle's targets once for each spec and labels of the Bundle, however often it is reconciled. */
 export interface ContentPacker {
-  pack(bundle: Bundle, targets: Choice): Promise<PackedTarget>;
+  /** `isForeign`: for Clusters of other namespaces than the Bundle's, where names in it are names of the Bundle's namespace. */
+  pack(bundle: Bundle, targets: TargetChoice, isForeign?: boolean): Promise<PackedTarget>;
 }
 
 interface PackedBundle {
@@ -84,7 +91,7 @@ export function createContentPacker(pack: Pack = packContent): ContentPacker {
   // Objects of a store are replaced, never changed: the spec itself is a key.
   const packed = new WeakMap<Bundle["spec"], PackedBundle>();
   return {
-    pack(bundle, targets) {
+    pack(bundle, targets, isForeign = false) {
       const { labels } = bundle.metadata;
       const before = packed.get(bundle.spec);
       const ofBundle =
@@ -93,23 +100,30 @@ export function createContentPacker(pack: Pack = packContent): ContentPacker {
           : { labels, contents: new Map<string, Promise<PackedTarget>>() };
       packed.set(bundle.spec, ofBundle);
       const own = bundle.spec.targets ?? [];
-      const key = targets.map((target) => own.indexOf(target)).join();
+      const positions = targets.map((target) => own.indexOf(target)).join();
+      const key = isForeign ? `foreign ${positions}` : positions;
       const known = ofBundle.contents.get(key);
       if (known !== undefined) return known;
-      const fresh = packTargets(bundle, targets, pack);
+      const fresh = packTargets(bundle, { targets, isForeign }, pack);
       ofBundle.contents.set(key, fresh);
       return fresh;
     },
   };
 }
 
-/** With pauses: targets times clusters times groups may be many. */
+export interface MatchOptions {
+  /** Whether all Clusters get the content that is for Clusters of other namespaces: a stage has one content for all of them. */
+  readonly isForeign?: boolean;
+  readonly slices?: TimeSlices;
+}
+
+/** `clusters` and `groups`: of all namespaces that the Bundle is deployed to. With pauses: targets times clusters times groups may be many. */
 export async function matchTargets(
   bundle: Bundle,
   clusters: readonly Cluster[],
   groups: readonly ClusterGroup[],
   packer: ContentPacker,
-  slices: TimeSlices = createTimeSlices(),
+  { isForeign = false, slices = createTimeSlices() }: MatchOptions = {},
 ): Promise<TargetMatches> {
   const targetGroups = groups.map(toTargetGroup);
   const { namespace = "", name } = bundle.metadata;
@@ -117,7 +131,8 @@ export async function matchTargets(
   const choices = internChoices(bundle);
   const choiceOf = async (cluster: Cluster): Promise<Choice> => {
     const find = await targetsFor(toTargetCluster(cluster), targetGroups, slices);
-    return choices(await find(bundle.spec));
+    const isElsewhere = cluster.metadata.namespace !== targetedNamespace(bundle);
+    return choices({ targets: await find(bundle.spec), isForeign: isForeign || isElsewhere });
   };
   const chosen: Choice[] = [];
   for (const cluster of present) {
@@ -146,7 +161,12 @@ export async function matchTargets(
     contents: [...contents.values()],
     missing: await missing(
       {
-        namespace: targetedNamespace(bundle),
+        namespaces: [
+          ...new Set([
+            targetedNamespace(bundle),
+            ...present.map(({ metadata }) => metadata.namespace ?? ""),
+          ]),
+        ],
         targeting: bundle.spec,
         clusters: present.map(toTargetCluster),
         groups: targetGroups,
@@ -158,14 +178,15 @@ export async function matchTargets(
 }
 
 /** The choice of a cluster that gets nothing. */
-const none: Choice = [];
+const none: Choice = { targets: [], isForeign: false };
 
 /** Makes equal choices identical: thousands of clusters have a few of them. */
 function internChoices({ spec }: Bundle): (choice: Choice) => Choice {
   const positions = new Map((spec.targets ?? []).map((target, index) => [target, index] as const));
   const known = new Map<string, Choice>();
   return (choice) => {
-    const key = choice.map((target) => positions.get(target)).join();
+    const { targets, isForeign } = choice;
+    const key = [isForeign, ...targets.map((target) => positions.get(target))].join();
     const same = known.get(key) ?? choice;
     known.set(key, same);
     return same;
@@ -179,11 +200,16 @@ async function packEach(
 ): Promise<ReadonlyMap<Choice, PackedTarget>> {
   const packed = new Map<Choice, PackedTarget>();
   for (const choice of choices)
-    if (choice.length > 0) packed.set(choice, await packer.pack(bundle, choice));
+    if (choice.targets.length > 0)
+      packed.set(choice, await packer.pack(bundle, choice.targets, choice.isForeign));
   return packed;
 }
 
-async function packTargets(bundle: Bundle, targets: Choice, pack: Pack): Promise<PackedTarget> {
+async function packTargets(
+  bundle: Bundle,
+  { targets, isForeign }: Choice,
+  pack: Pack,
+): Promise<PackedTarget> {
   const options = targets.reduce<BundleDeploymentOptions>(mergeOptions, bundle.spec);
   const helmOpOptions = bundle.spec.helmOpOptions ?? {};
   const reference = options.helm ?? {};
@@ -201,6 +227,7 @@ async function packTargets(bundle: Bundle, targets: Choice, pack: Pack): Promise
   }
   const content = buildContent({
     bundleName: bundle.metadata.name,
+    from: isForeign ? (bundle.metadata.namespace ?? "") : undefined,
     labels: bundleLabels(bundle),
     dependsOn: bundle.spec.dependsOn,
     options,
@@ -220,7 +247,7 @@ async function packTargets(bundle: Bundle, targets: Choice, pack: Pack): Promise
   };
 }
 
-function nameOfTargets(targets: Choice): string {
+function nameOfTargets(targets: TargetChoice): string {
   const names = targets.flatMap(({ name }) => name || []);
   return names.length === 0 ? "a target" : `target ${names.join(" with ")}`;
 }

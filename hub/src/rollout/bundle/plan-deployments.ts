@@ -39,6 +39,8 @@ export interface DeploymentPlanOptions {
   readonly signer: DeploymentSigner;
   /** Whether the cluster of a deployment has Schedules and none of them is active. */
   readonly isOffSchedule: (deployment: BundleDeployment) => boolean;
+  /** Whether a deployment stays as it is though nothing targets its cluster now. */
+  readonly isKept?: (deployment: BundleDeployment) => boolean;
 }
 
 /** `existing`: every BundleDeployment that was made for this Bundle, also those that are being deleted. */
@@ -46,7 +48,7 @@ export function planDeployments(
   bundle: Bundle,
   rollout: readonly RolloutStep[],
   existing: readonly BundleDeployment[],
-  { signer, isOffSchedule }: DeploymentPlanOptions,
+  { signer, isOffSchedule, isKept = () => false }: DeploymentPlanOptions,
 ): DeploymentPlan {
   const byNamespace = deploymentsByNamespace(existing);
   const common = bundleLabels(bundle);
@@ -77,7 +79,7 @@ export function planDeployments(
   }
   // Clusters that a suspended Bundle does not target any more keep what is deployed until it is resumed.
   const untargeted = (bundle.spec.suspend === true ? [] : [...byNamespace.values()]).filter(
-    isPresent,
+    (each) => isPresent(each) && !isKept(each),
   );
   const remove = untargeted.filter((each) => !isOffSchedule(each));
   const deferred = untargeted.filter((each) => !remove.includes(each));

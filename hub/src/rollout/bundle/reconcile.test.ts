@@ -9,6 +9,7 @@ import {
   type Cluster,
   type ClusterGroup,
   clusters,
+  type Policy,
   type Schedule,
 } from "@flotilla/shared/api";
 import {
@@ -24,11 +25,13 @@ import { AppError, commonErrors } from "@flotilla/shared/errors";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { kubeErrors } from "@flotilla/shared/kube/client";
 import { aContext, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
+import { createPatterns } from "@flotilla/shared/regex";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { createDeploymentSigner } from "../../rules/content/deployment-signature.ts";
 import { notAccepted } from "../../rules/frontend/accepted.ts";
 import { bundleOf } from "../../rules/frontend/planned-bundle.ts";
+import { createMappings } from "../../rules/mapping/mappings.ts";
 import { createPinSigner } from "../../rules/resolve/pin-signature.ts";
 import { createSchedules } from "../../rules/schedule/schedules.ts";
 import {
@@ -36,6 +39,7 @@ import {
   aCluster,
   aDeployment,
   aRelease,
+  createTestCaches,
   httpPin,
   workspace,
 } from "../../testing/index.ts";
@@ -89,6 +93,8 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
     deploymentSigner,
     schedules: createSchedules({ ...stores, schedules: createStore<Schedule>() }),
     staged: testStagedRollouts(rest, clock),
+    mappings: createMappings(createTestCaches()),
+    policy: { policies: createStore<Policy>(), patterns: createPatterns() },
     prepare,
     policiesIn: () => [],
     access: { forget: () => undefined },

@@ -19,7 +19,7 @@ import {
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
-import { clusterKeyOf, type Publisher, targetedNamespace } from "../../base/index.ts";
+import { clusterKeyOf, type Publisher } from "../../base/index.ts";
 import {
   type ChartAccess,
   type ContentStore,
@@ -27,7 +27,9 @@ import {
   holds,
   isStaged,
   isWorthPublishing,
+  type Mappings,
   notAccepted,
+  type PolicyDeps,
   type RolloutFields,
   recordViolation,
   requeueAt,
@@ -53,6 +55,7 @@ import { type ContentPacker, matchTargets, type Placement, type TargetMatches } 
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
 import { planRollout, type RolloutStep } from "./plan-rollout.ts";
 import type { PrepareBundle } from "./prepare.ts";
+import { reachOf } from "./reach.ts";
 import { type PoliciesIn, type RequiredApprovals, requiredApprovals } from "./required-gates.ts";
 import { type LimitedRollout, type RolloutLimits, rolloutLimits } from "./rollout-limits.ts";
 import { rolloutSummaryOf } from "./rollout-summary.ts";
@@ -65,6 +68,9 @@ export interface BundleDeps extends DeploymentWriterDeps {
   readonly deploymentSigner: DeploymentSigner;
   readonly schedules: Pick<Schedules, "coverageOf">;
   readonly staged: StagedRollouts;
+  readonly mappings: Mappings;
+  /** Policies of the namespaces that a Bundle is deployed to by mappings. */
+  readonly policy: PolicyDeps;
   readonly bundles: Store<Bundle>;
   readonly prepare: PrepareBundle;
   readonly policiesIn: PoliciesIn;
@@ -82,8 +88,8 @@ interface Applied extends Omit<Deployed, "version"> {
   readonly isOvertaken: boolean;
   /** What the targets name that does not exist, as sentences. */
   readonly missing: readonly string[];
-  /** What the rollout strategy leaves out, as sentences. */
-  readonly ofRollout: readonly string[];
+  /** What mappings and the rollout strategy leave out, as sentences. */
+  readonly leftOut: readonly string[];
   /** The clusters that wait for a window, as a sentence, or "". */
   readonly offSchedule: string;
   /** When a window of a cluster opens or closes, or time alone changes what the rollout does. */
@@ -166,12 +172,12 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
           publish(bundle, { accepted, rejectedCode: applied.code, resolution });
           return requeueAt(nextAtMs, deps.clock.now());
         }
-        const { isOvertaken, missing, ofRollout, offSchedule, changesAtMs, ...deployed } = applied;
+        const { isOvertaken, missing, leftOut, offSchedule, changesAtMs, ...deployed } = applied;
         publish(bundle, {
           accepted: {
             status: "True",
             reason: missing.length > 0 ? targetsMissing : "",
-            message: [...missing, ...ofRollout, ...remarks, offSchedule]
+            message: [...missing, ...leftOut, ...remarks, offSchedule]
               .filter((text) => text !== "")
               .join("; "),
           },
@@ -189,13 +195,15 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
    * reaches its clusters, and nothing was changed.
    */
   async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied | AppError> {
-    const namespace = targetedNamespace(bundle);
-    const groups = deps.groups.byIndex(byNamespace, namespace);
+    const reach = reachOf(deps, bundle);
+    const groups = reach.namespaces.flatMap((each) => deps.groups.byIndex(byNamespace, each));
+    const isForeign = reach.isMapped && isStaged(bundle.spec.rolloutStrategy);
     const matches = await matchTargets(
       bundle,
-      deps.clusters.byIndex(byNamespace, namespace),
+      reach.namespaces.flatMap((each) => deps.clusters.byIndex(byNamespace, each)),
       groups,
       deps.packer,
+      { isForeign },
     );
     const { placements, contents, missing } = matches;
     const approvals = requiredApprovals(bundle, placements, groups, deps.policiesIn);
@@ -204,7 +212,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     await windows.lookUp(placements.map(({ cluster }) => cluster));
     const { isOff: isOffSchedule } = windows;
     const { rollout, staged, limits } = await currentRollout(
-      { bundle, ...matches, groups, isOffSchedule, approvals },
+      { bundle, ...matches, groups, isForeign, isOffSchedule, approvals },
       signal,
     );
     const plan = planDeployments(bundle, rollout, deployments.existing(bundle), {
@@ -213,6 +221,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
         const cluster = deps.clusters.get(clusterKeyOf(deployment));
         return cluster !== undefined && isOffSchedule(cluster);
       },
+      isKept: reach.isKept,
     });
     const isOvertaken = await deployments.write(plan, signal);
     const unchecked = contents.flatMap((content) =>
@@ -221,7 +230,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     return {
       isOvertaken: isOvertaken || staged?.isUnfinished === true,
       missing,
-      ofRollout: limits?.remarks ?? staged?.remarks ?? [],
+      leftOut: [...reach.remarks, ...(limits?.remarks ?? staged?.remarks ?? [])],
       offSchedule: windows.remark(plan.offSchedule),
       changesAtMs: earliest(windows.changesAtMs(), wakesBy(staged?.wakesAtMs, deps.clock.now())),
       staged: staged?.summary,
@@ -256,7 +265,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
 
   /** Undefined: the strategy has no stages, and everything that is not held is promoted at once. */
   async function planStaged(
-    { bundle, placements, groups, approvals }: RolloutInputs,
+    { bundle, placements, groups, isForeign, approvals }: RolloutInputs,
     signal: AbortSignal,
   ): Promise<StagedSteps | undefined> {
     const { rolloutStrategy: strategy } = bundle.spec;
@@ -268,7 +277,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       existing: () => deployments.existing(bundle),
       groups: groups.map(toTargetGroup),
       needsApproval: approvals.needsApproval,
-      pack: (target) => deps.packer.pack(bundle, [target]),
+      pack: (target) => deps.packer.pack(bundle, [target], isForeign),
       catchUp: () => deployments.catchUp(bundle, signal),
     });
     if (plan === undefined) return { steps: placements.map(heldStep), isUnfinished: true };
@@ -352,6 +361,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
 interface RolloutInputs extends Omit<LimitedRollout, "existing"> {
   readonly contents: TargetMatches["contents"];
   readonly approvals: RequiredApprovals;
+  /** As for `ContentPacker.pack`. */
+  readonly isForeign: boolean;
 }
 
 /** What a staged rollout has come to. */

@@ -9,19 +9,22 @@ import {
   type Cluster,
   type ClusterGroup,
   clusters,
+  type Policy,
   type RolloutStrategy,
   type Schedule,
 } from "@flotilla/shared/api";
 import { createSemaphore } from "@flotilla/shared/concurrency";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { createPatterns } from "@flotilla/shared/regex";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { createDeploymentSigner } from "../../rules/content/deployment-signature.ts";
 import { bundleOf } from "../../rules/frontend/planned-bundle.ts";
+import { createMappings } from "../../rules/mapping/mappings.ts";
 import { createPinSigner } from "../../rules/resolve/pin-signature.ts";
 import { createSchedules } from "../../rules/schedule/schedules.ts";
-import { aCluster, aRelease, httpPin, workspace } from "../../testing/index.ts";
+import { aCluster, aRelease, createTestCaches, httpPin, workspace } from "../../testing/index.ts";
 import { createContentPacker } from "./place.ts";
 import { bundleReconciler } from "./reconcile.ts";
 import { testStagedRollouts } from "./testing/index.ts";
@@ -78,6 +81,8 @@ function setUp(rolloutStrategy: RolloutStrategy = { maxUnavailable: 2 }) {
       packer: createContentPacker(),
       deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),
       staged: testStagedRollouts(rest, clock),
+      mappings: createMappings(createTestCaches()),
+      policy: { policies: createStore<Policy>(), patterns: createPatterns() },
       prepare: ({ spec }) => Promise.resolve({ kind: "deployable", spec, remarks: [] }),
       policiesIn: () => [],
       access: { forget: () => undefined },

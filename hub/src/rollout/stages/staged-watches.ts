@@ -11,7 +11,7 @@ import {
   type ControllerDeps,
   presenceOf,
 } from "../../base/index.ts";
-import { isStaged, type RolloutStrategies } from "../../rules/index.ts";
+import { isStaged, type Mappings, type RolloutStrategies } from "../../rules/index.ts";
 
 type Caches = Pick<
   ControllerDeps["caches"],
@@ -22,6 +22,7 @@ type Caches = Pick<
 export function stagedWatches(
   { bundles, clusters, deployments, gates, rollouts }: Caches,
   strategyOf: RolloutStrategies["strategyOf"],
+  mappings: Pick<Mappings, "bundlesFor">,
 ): readonly Watch[] {
   return [
     watch(rollouts, {
@@ -65,8 +66,8 @@ export function stagedWatches(
     watch(clusters, {
       predicate: isPromotableChange,
       toKeys: ({ key }) =>
-        bundles.store
-          .byIndex(byRolloutNamespace, refOf(key).namespace ?? "")
+        mappings
+          .bundlesFor(refOf(key).namespace ?? "", byRolloutNamespace)
           .map(keyOf)
           .filter(isStagedKey),
       replay: false,

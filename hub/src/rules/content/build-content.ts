@@ -7,7 +7,12 @@ import type {
   ObjectRef,
 } from "@flotilla/shared/api";
 import { appDefinition } from "@flotilla/shared/api/apps";
-import { helmReleaseName } from "@flotilla/shared/api/names";
+import {
+  bundleNameLabel,
+  bundleNamespaceLabel,
+  deploymentName,
+  helmReleaseName,
+} from "@flotilla/shared/api/names";
 import {
   contentFormat,
   type Dependency,
@@ -35,6 +40,11 @@ type KeyReference = NonNullable<ValuesReference["secretKeyRef"]>;
 
 export interface ContentSource {
   readonly bundleName: string;
+  /**
+   * The Bundle's namespace, for a content of Clusters of other namespaces: there objects and Bundles that the Bundle names are those of
+   * its own namespace all the same. Absent: the Clusters are in the Bundle's namespace.
+   */
+  readonly from?: string | undefined;
   /** By which those that depend on the Bundle may select it. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly dependsOn?: BundleSpec["dependsOn"];
@@ -52,6 +62,7 @@ export interface ContentSource {
 
 export function buildContent({
   bundleName,
+  from,
   labels,
   dependsOn,
   options,
@@ -75,7 +86,10 @@ export function buildContent({
     ...(preProcessed && hasAny(helm.templateValues) && { templateValues: helm.templateValues }),
     valuesAreTemplates: preProcessed,
     ...listed("valuesFrom", (helm.valuesFrom ?? []).flatMap(valuesSources)),
-    ...listed("copies", copiesOf(options)),
+    ...listed(
+      "copies",
+      copiesOf(options).map(({ kind, name }) => ({ kind, name: objectName(name, from) })),
+    ),
     ...given("serviceAccount", origin?.serviceAccount ?? options.serviceAccount),
     ...listed("hubValues", origin?.valuesFrom ?? []),
     ...given("recordsNamespace", origin?.recordsNamespace),
@@ -85,7 +99,10 @@ export function buildContent({
     }),
     ...(hasAny(labels) && { labels }),
     ...listed("ignoredConditions", options.ignore?.conditions ?? []),
-    ...listed("dependsOn", (dependsOn ?? []).map(dependencyOf)),
+    ...listed(
+      "dependsOn",
+      (dependsOn ?? []).map((each) => dependencyFrom(dependencyOf(each), from)),
+    ),
     helm: {
       timeoutSeconds: Math.max(0, helm.timeoutSeconds ?? 0),
       atomic: helm.atomic ?? false,
@@ -104,7 +121,7 @@ export function buildContent({
     ...(drift !== undefined && { drift }),
     access: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
-      ...given("secret", accessSecret),
+      ...given("secret", accessSecret && objectName(accessSecret, from)),
       // Credentials exist only here, and need their host.
       ...(accessSecret && given("repository", helm.repo || helm.chart)),
       ...given("caBundle", caBundle && Buffer.from(caBundle, "base64").toString()),
@@ -156,6 +173,32 @@ function dependencyOf({ name, selector, acceptedStates, readyExpr }: DependsOn):
     ...(selector && { selector }),
     ...listed("acceptedStates", acceptedStates ?? []),
     ...given("readyExpr", readyExpr),
+  };
+}
+
+/** As `placeOnHub` reads it. */
+function objectName(name: string, from: string | undefined): string {
+  return from === undefined || name.includes("/") ? name : `${from}/${name}`;
+}
+
+/**
+ * By name alone it would be a Bundle of the cluster's namespace. The deployment has its Bundle's name in Clusters of the Bundle's
+ * namespace, and another one in the others; the namespace is signed with the content, and no tenant can choose it.
+ */
+function dependencyFrom(dependency: Dependency, from: string | undefined): Dependency {
+  const { name, selector = {}, ...others } = dependency;
+  if (from === undefined || name === undefined) return dependency;
+  const names = [name, deploymentName({ namespace: from, name }, "")];
+  return {
+    ...others,
+    selector: {
+      ...selector,
+      matchExpressions: [
+        ...(selector.matchExpressions ?? []),
+        { key: bundleNameLabel, operator: "In", values: names },
+        { key: bundleNamespaceLabel, operator: "In", values: [from] },
+      ],
+    },
   };
 }
 

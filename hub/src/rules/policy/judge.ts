@@ -4,6 +4,7 @@ import type { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { Patterns } from "@flotilla/shared/regex";
 import type { PlannedRelease } from "../frontend/planned-release.ts";
+import { allowedNamespacesViolation } from "./allowed-namespaces.ts";
 import { withDefaults } from "./defaults.ts";
 import { type HubRules, lendersOf, type MergedPolicy, policiesIn } from "./merge-policies.ts";
 import { usedBy } from "./used.ts";
@@ -34,7 +35,12 @@ export function judge(
   release: PlannedRelease,
 ): AppError | undefined {
   const used = usedBy(release);
-  const lenders = lendersOf(deps.policies, judgedNamespaces(release), used);
+  const judging = judgedNamespaces(release);
+  const lenders = lendersOf(deps.policies, judging, used);
+  for (const namespace of judging) {
+    const kept = allowedNamespacesViolation(deps.policies, namespace, used.namespace);
+    if (kept !== undefined) return kept;
+  }
   return violationOf([...policies, ...lenders], used, deps.patterns);
 }
 

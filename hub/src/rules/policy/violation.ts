@@ -189,6 +189,15 @@ function sourceViolation(
   }
 }
 
+/** For a namespace whose Policies forbid that namespaces are created, where only the whole Bundle could be changed. */
+export function namespaceCreationViolation(policy: MergedPolicy, used: Used): AppError {
+  return violation(
+    "disallowed creation of namespaces",
+    "serviceAccount is required and allowNamespaceCreation is not set, so set createNamespace: false, and create the namespace by other means",
+    { policy, used },
+  );
+}
+
 function violation(
   subject: string,
   why: string,

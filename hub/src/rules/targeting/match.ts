@@ -16,23 +16,34 @@ export interface TargetCriteria {
 
 /** A cluster as targets see it. */
 export interface TargetCluster {
+  /** Absent: that of the groups. */
+  readonly namespace?: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** A group has members in its own namespace only. */
 export interface TargetGroup {
+  /** Absent: that of the clusters. */
+  readonly namespace?: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: LabelSelector | undefined;
 }
 
 export function toTargetCluster({ metadata }: Cluster): TargetCluster {
-  return { name: metadata.name, labels: metadata.labels ?? {} };
+  const { namespace, name, labels = {} } = metadata;
+  return { ...(namespace !== undefined && { namespace }), name, labels };
 }
 
 export function toTargetGroup({ metadata, spec }: ClusterGroup): TargetGroup {
-  const { name, labels = {} } = metadata;
-  return { name, labels, selector: spec.selector ?? undefined };
+  const { namespace, name, labels = {} } = metadata;
+  return {
+    ...(namespace !== undefined && { namespace }),
+    name,
+    labels,
+    selector: spec.selector ?? undefined,
+  };
 }
 
 /** Rancher's name for a cluster; a target's clusterName may use it. */
@@ -239,7 +250,11 @@ export function isCalled(cluster: TargetCluster, name: string): boolean {
 
 /** A group without a selector has no members. */
 export function isMember(cluster: TargetCluster, group: TargetGroup): boolean {
-  return group.selector !== undefined && selects(group.selector, cluster.labels);
+  return (
+    (group.namespace ?? cluster.namespace) === (cluster.namespace ?? group.namespace) &&
+    group.selector !== undefined &&
+    selects(group.selector, cluster.labels)
+  );
 }
 
 /** Nulls and empty strings are no criteria. */

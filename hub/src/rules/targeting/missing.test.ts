@@ -15,7 +15,7 @@ function hintsFor(
   targets: readonly TargetCriteria[],
   { clusters = [paris], matchesAny = false } = {},
 ): Promise<readonly string[]> {
-  return missing({ namespace: "shop", targeting: { targets }, clusters, groups, matchesAny });
+  return missing({ namespaces: ["shop"], targeting: { targets }, clusters, groups, matchesAny });
 }
 
 const cases: readonly (readonly [
@@ -98,7 +98,7 @@ test("an empty group or selector has no hint when other targets match", async ()
 test("restrictions that allow no cluster of the targets have a hint, unless the targets match none", async () => {
   const hintsWith = (target: TargetCriteria) =>
     missing({
-      namespace: "shop",
+      namespaces: ["shop"],
       targeting: { targets: [target], targetRestrictions: [{ clusterName: "rome" }] },
       clusters: [paris],
       groups,

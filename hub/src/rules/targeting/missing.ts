@@ -3,6 +3,7 @@
  * later. Pure.
  */
 import { createTimeSlices, type TimeSlices } from "@flotilla/shared/concurrency";
+import { listNames } from "@flotilla/shared/text";
 import {
   isCalled,
   isGiven,
@@ -17,7 +18,8 @@ import { type ClusterLabels, clusterLabels, selectorHints } from "./selector-hin
 import { selectorProblem } from "./selector-problem.ts";
 
 export interface MissingQuery {
-  readonly namespace: string;
+  /** Of the Clusters that it may be deployed to. */
+  readonly namespaces: readonly string[];
   readonly targeting: Targeting;
   readonly clusters: readonly TargetCluster[];
   readonly groups: readonly TargetGroup[];
@@ -44,14 +46,14 @@ export async function missing(
 }
 
 async function* hints(query: MissingQuery, slices: TimeSlices): AsyncGenerator<string> {
-  const { namespace, targeting, clusters, matchesAny } = query;
+  const { targeting, clusters, matchesAny } = query;
   const targets = targeting.targets ?? [];
   if (targets.length === 0) {
     yield "it has no targets";
     return;
   }
   if (clusters.length === 0 && !matchesAny)
-    yield `there are no Clusters in the namespace ${namespace}, and Clusters of other namespaces are no targets`;
+    yield `there are no Clusters in ${placeOf(query)}, and Clusters of other namespaces are no targets`;
   const search: Search = {
     ...query,
     slices,
@@ -95,7 +97,7 @@ async function someCluster(
 }
 
 async function* missingOf(target: TargetCriteria, search: Search): AsyncGenerator<string> {
-  const { namespace, clusters, groups, matchesAny, labels } = search;
+  const { clusters, groups, matchesAny, labels } = search;
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = target;
   if (![clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven)) {
     yield "a target without criteria matches nothing: {clusterSelector: {}} means every cluster";
@@ -107,15 +109,20 @@ async function* missingOf(target: TargetCriteria, search: Search): AsyncGenerato
     clusters.length > 0 &&
     !clusters.some((cluster) => isCalled(cluster, clusterName))
   )
-    yield `there is no Cluster ${clusterName} in the namespace ${namespace}`;
+    yield `there is no Cluster ${clusterName} in ${placeOf(search)}`;
   if (isGiven(clusterGroup)) {
-    const group = groups.find(({ name }) => name === clusterGroup);
-    const why =
-      group === undefined
-        ? `there is no ClusterGroup ${clusterGroup} in the namespace ${namespace}`
-        : await whyWithoutMembers(group, search);
-    if (why !== undefined) yield why;
+    const named = groups.filter(({ name }) => name === clusterGroup);
+    const reasons: (string | undefined)[] = [];
+    for (const group of named) reasons.push(await whyWithoutMembers(group, search));
+    const [why = `there is no ClusterGroup ${clusterGroup} in ${placeOf(search)}`] = reasons;
+    // Each namespace may have one; the targets mean all of them.
+    if (named.length === 0 || !reasons.includes(undefined)) yield why;
   }
+}
+
+function placeOf({ namespaces }: MissingQuery): string {
+  const noun = namespaces.length === 1 ? "the namespace" : "the namespaces";
+  return `${noun} ${listNames(namespaces)}`;
 }
 
 async function whyWithoutMembers(group: TargetGroup, search: Search): Promise<string | undefined> {

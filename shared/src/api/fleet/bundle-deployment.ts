@@ -249,6 +249,11 @@ export function placeOnHub(
     : { namespace: name.slice(0, at), name: name.slice(at + 1) };
 }
 
+/** A copy of an object in a cluster, by the name that it has in its namespace of the hub. */
+export function copyOf({ kind, name }: ObjectRef): ObjectRef {
+  return { kind, name: placeOnHub({ name }, "").name };
+}
+
 /** The inverse of `formatObjectRef`; undefined for a text that is not a reference. */
 export function parseObjectRef(text: string): ObjectRef | undefined {
   const at = text.indexOf("/");

@@ -18,6 +18,7 @@ export {
   type BundleDeployment,
   type BundleDeploymentStatus,
   bundleDeploymentSchemas,
+  copyOf,
   formatObjectRef,
   type ObjectRef,
   objectRefSchema,
@@ -30,6 +31,12 @@ export {
   type BundleDeploymentOptions,
   bundleDeploymentOptionsFields,
 } from "./bundle-deployment-options.ts";
+export {
+  type BundleNamespaceMapping,
+  type BundleNamespaceMappingStatus,
+  bundleNamespaceMappingSchema,
+  bundleNamespaceMappingStatusSchema,
+} from "./bundle-namespace-mapping.ts";
 export {
   type BundleOrigin,
   type SourceAccess,
@@ -91,6 +98,7 @@ export { type PinCheck, type ResolutionStatus, resolutionSchema } from "./resolu
 export {
   apiVersion,
   bundleDeployments,
+  bundleNamespaceMappings,
   bundles,
   clusterGroups,
   clusterRegistrationTokens,

@@ -80,6 +80,9 @@ export const policySchema = fields({
   allowNamespaceCreation: flag(
     "Create the namespace of the release even if `requireServiceAccount` is set.",
   ),
+  allowedBundleNamespaces: list(
+    "The namespaces whose Bundles may be deployed to the Clusters of this namespace, by a BundleNamespaceMapping or as HelmReleases without targets in the hub's own cluster; Bundles of this namespace always may. Absent or empty: all.",
+  ),
   gitRepo: described(
     gitRepoPolicy.nullish(),
     "Unsupported: Fleet's rules for GitRepos, which Flotilla does not have.",

@@ -3,6 +3,7 @@ import type { Resource } from "../../kubernetes/objects/index.ts";
 import { appDefinitions } from "./apps/index.ts";
 import type { Bundle } from "./bundle.ts";
 import type { BundleDeployment } from "./bundle-deployment.ts";
+import type { BundleNamespaceMapping } from "./bundle-namespace-mapping.ts";
 import type { Cluster } from "./cluster.ts";
 import type { ClusterGroup } from "./cluster-group.ts";
 import type { ClusterRegistrationToken } from "./cluster-registration-token.ts";
@@ -21,6 +22,11 @@ export const bundleDeployments: Resource<BundleDeployment> = {
   ...home,
   kind: "BundleDeployment",
   plural: "bundledeployments",
+};
+export const bundleNamespaceMappings: Resource<BundleNamespaceMapping> = {
+  ...home,
+  kind: "BundleNamespaceMapping",
+  plural: "bundlenamespacemappings",
 };
 export const clusters: Resource<Cluster> = { ...home, kind: "Cluster", plural: "clusters" };
 export const clusterGroups: Resource<ClusterGroup> = {

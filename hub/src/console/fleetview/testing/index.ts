@@ -2,6 +2,7 @@
 import type {
   Bundle,
   BundleDeployment,
+  BundleNamespaceMapping,
   Cluster,
   ClusterGroup,
   HelmOp,
@@ -9,7 +10,7 @@ import type {
 } from "@flotilla/shared/api";
 import type { BundleRollout, Gate } from "@flotilla/shared/api/rollout";
 import type { HelmRelease } from "@flotilla/shared/flux";
-import type { Event } from "@flotilla/shared/kube/objects";
+import type { Event, KubeObject } from "@flotilla/shared/kube/objects";
 import { createWatchedStore } from "../../../testing/index.ts";
 import type { AnySource } from "../source-of.ts";
 
@@ -28,6 +29,8 @@ export function createShownCaches() {
     rollouts: createWatchedStore<BundleRollout>(),
     gates: createWatchedStore<Gate>(),
     schedules: createWatchedStore<Schedule>(),
+    mappings: createWatchedStore<BundleNamespaceMapping>(),
+    workspaces: createWatchedStore<KubeObject>(),
     events: createWatchedStore<Event>(),
     sources: {
       HelmRepository: createWatchedStore<AnySource>(),

@@ -17,6 +17,7 @@ test("there is a CRD for each kind", () => {
       "clustergroups.fleet.cattle.io",
       "clusterregistrationtokens.fleet.cattle.io",
       "policies.fleet.cattle.io",
+      "bundlenamespacemappings.fleet.cattle.io",
       "schedules.fleet.cattle.io",
     ],
   );

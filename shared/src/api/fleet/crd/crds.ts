@@ -40,7 +40,7 @@ export function allCrds(): readonly CustomResourceDefinition[] {
 /** The CRD of a kind. */
 export function crdOf(kind: KindDefinition): CustomResourceDefinition {
   const { resource, shortNames, categories, columns } = kind;
-  const hasStatus = !("fields" in kind) && kind.status !== undefined;
+  const hasStatus = kind.status !== undefined;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -84,7 +84,13 @@ function rootSchema(kind: KindDefinition): StructuralSchema {
   const { description } = kind;
   if ("fields" in kind) {
     const own = structuralSchema(kind.fields);
-    return { ...own, description, properties: { ...rootFields, ...own.properties } };
+    const status = kind.status && {
+      status: {
+        ...structuralSchema(kind.status),
+        description: "The observed state. Written by the hub.",
+      },
+    };
+    return { ...own, description, properties: { ...rootFields, ...own.properties, ...status } };
   }
   const { spec, status, statusText, statusDefault, absentSpec, rules } = kind;
   return {

@@ -5,6 +5,9 @@ import type { ValidationRule } from "../index.ts";
 import {
   bundleDeploymentSchemas,
   bundleDeployments,
+  bundleNamespaceMappingSchema,
+  bundleNamespaceMappingStatusSchema,
+  bundleNamespaceMappings,
   bundleSchemas,
   bundles,
   clusterGroupSchemas,
@@ -56,9 +59,11 @@ interface SpecKind extends AnyKind {
   readonly absentSpec: "reject" | "empty" | "accept";
 }
 
-/** Its fields are at the top level, and it has no status. */
+/** Its fields are at the top level. */
 interface FlatKind extends AnyKind {
   readonly fields: z.ZodObject;
+  /** Absent: the kind has no status. The hub writes it. */
+  readonly status?: z.ZodObject;
 }
 
 export type KindDefinition = SpecKind | FlatKind;
@@ -160,6 +165,19 @@ export const kinds: readonly KindDefinition[] = [
     fields: policySchema,
     categories,
     columns: [],
+  },
+  {
+    resource: bundleNamespaceMappings,
+    description:
+      "A BundleNamespaceMapping lets Bundles of its namespace be deployed to the Clusters of other namespaces. Who may create one reaches all Clusters of the hub, except those of namespaces whose Policies have `allowedBundleNamespaces`.",
+    fields: bundleNamespaceMappingSchema,
+    status: bundleNamespaceMappingStatusSchema,
+    categories,
+    columns: [
+      column("Accepted", '.status.conditions[?(@.type=="Accepted")].status'),
+      { name: "Namespaces", type: "integer", jsonPath: ".status.namespaceCount" },
+      { name: "Refused", type: "integer", jsonPath: ".status.refusedCount" },
+    ],
   },
   {
     resource: schedules,

@@ -57,15 +57,12 @@ interface Section {
 
 function kindSection(kind: KindDefinition): Section {
   const { resource, description, columns } = kind;
-  const parts =
+  const parts = [
     "fields" in kind
-      ? [{ heading: "fields", table: fieldTable(kind.fields) }]
-      : [
-          { heading: "spec", table: fieldTable(kind.spec) },
-          ...(kind.status === undefined
-            ? []
-            : [{ heading: "status", table: fieldTable(kind.status) }]),
-        ];
+      ? { heading: "fields", table: fieldTable(kind.fields) }
+      : { heading: "spec", table: fieldTable(kind.spec) },
+    ...(kind.status === undefined ? [] : [{ heading: "status", table: fieldTable(kind.status) }]),
+  ];
   const shown = columns.map(({ name, jsonPath }) => `${name} (\`${jsonPath}\`)`).join(", ");
   const text = [
     `## ${resource.kind}\n\n${description}\n`,
