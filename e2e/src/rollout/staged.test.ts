@@ -295,12 +295,9 @@ test("the next version goes the same way, and is taken back in all clusters", as
   assert.equal(await sentenceByKubectl("web-2"), returned.status?.message);
   assert.ok(ended.stdout.includes(returned.status?.message ?? "without a message"));
   assert.deepEqual([await versionIn(canary), await versionIn(rest)], ["1.0.0", "1.0.0"]);
+  // Without `maxHistory` two revisions are kept.
   for (const cluster of [canary, rest])
-    assert.deepEqual(await releaseHistory(cluster.client, "web"), [
-      "1 superseded",
-      "2 superseded",
-      "3 deployed",
-    ]);
+    assert.deepEqual(await releaseHistory(cluster.client, "web"), ["2 superseded", "3 deployed"]);
 });
 
 test("who decided what is kept in the history", async () => {

@@ -36,7 +36,7 @@ const everywhere = [{ name: "all", clusterSelector: {} }];
 type Selectors = Pick<BundleNamespaceMapping, "bundleSelector" | "namespaceSelector">;
 
 /** Three workspaces with a cluster each: `platform`, and `team-a` and `team-b`, which are tenants. */
-async function start(t: TestContext) {
+function start(t: TestContext) {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
   const leader = createTestLeader(resolverOf(repository));
   t.onTestFinished(() => leader.stop());
@@ -184,7 +184,7 @@ describe("the clusters that a Bundle is deployed to (1.8)", () => {
   ];
   for (const [what, arrange, expected] of rows)
     test(what, async (t) => {
-      const fleet = await start(t);
+      const fleet = start(t);
       arrange(fleet);
       fleet.bundle();
       await fleet.pass();
@@ -194,7 +194,7 @@ describe("the clusters that a Bundle is deployed to (1.8)", () => {
 });
 
 test("a target with clusterGroup means the group of the cluster's namespace", async (t) => {
-  const fleet = await start(t);
+  const fleet = start(t);
   fleet.map(mapped);
   fleet.leader.rest.put(clusterGroups, {
     apiVersion: "fleet.cattle.io/v1alpha1",
@@ -209,7 +209,7 @@ test("a target with clusterGroup means the group of the cluster's namespace", as
 });
 
 test("labels in the metadata of a HelmOp are not matched, those in its spec are", async (t) => {
-  const fleet = await start(t);
+  const fleet = start(t);
   fleet.map(mapped);
   const targets = everywhere;
   for (const [name, own, labels] of [
@@ -279,7 +279,7 @@ describe("at once, without anything else that changes,", () => {
   ];
   for (const [what, before, change, expected] of changes)
     test(what, async (t) => {
-      const fleet = await start(t);
+      const fleet = start(t);
       before(fleet);
       fleet.bundle();
       await fleet.pass();
@@ -291,7 +291,7 @@ describe("at once, without anything else that changes,", () => {
 });
 
 test("labels of a Namespace that no mapping selects by write nothing", async (t) => {
-  const fleet = await start(t);
+  const fleet = start(t);
   fleet.map(mapped);
   fleet.bundle();
   await fleet.pass();
@@ -303,7 +303,7 @@ test("labels of a Namespace that no mapping selects by write nothing", async (t)
 });
 
 test("an invalid selector is named on the mapping, and withdraws nothing", async (t) => {
-  const fleet = await start(t);
+  const fleet = start(t);
   fleet.map(mapped);
   fleet.bundle();
   await fleet.pass();
@@ -322,7 +322,7 @@ test("an invalid selector is named on the mapping, and withdraws nothing", async
 });
 
 test("Bundles of one name on one cluster get two deployments, of which the foreign one says its namespace", async (t) => {
-  const fleet = await start(t);
+  const fleet = start(t);
   fleet.map(mapped);
   fleet.bundle();
   fleet.bundle({}, "team-a");
@@ -336,7 +336,7 @@ test("Bundles of one name on one cluster get two deployments, of which the forei
 });
 
 test("a withdrawn deployment is a tombstone until its agent has uninstalled it", async (t) => {
-  const fleet = await start(t);
+  const fleet = start(t);
   fleet.map(mapped);
   fleet.bundle();
   await fleet.pass();
@@ -353,7 +353,7 @@ test("a withdrawn deployment is a tombstone until its agent has uninstalled it",
 });
 
 test("names in a Bundle stay names of its own namespace, whatever the cluster's namespace has", async (t) => {
-  const fleet = await start(t);
+  const fleet = start(t);
   fleet.map(mapped);
   fleet.bundle({
     downstreamResources: [{ kind: "Secret", name: "settings" }],
@@ -388,7 +388,7 @@ describe("a Policy of the clusters' namespace", () => {
   };
 
   test("refuses Bundles of namespaces that it does not allow, there alone, and the mapping says so", async (t) => {
-    const fleet = await start(t);
+    const fleet = start(t);
     fleet.leader.rest.put(policies, policyIn("team-a", { allowedBundleNamespaces: ["other"] }));
     fleet.map(mapped);
     fleet.bundle();
@@ -405,7 +405,7 @@ describe("a Policy of the clusters' namespace", () => {
   });
 
   test("that allows the namespace lets its Bundles in, at once", async (t) => {
-    const fleet = await start(t);
+    const fleet = start(t);
     const policy = policyIn("team-a", { allowedBundleNamespaces: ["other"] });
     fleet.leader.rest.put(policies, policy);
     fleet.map(mapped);
@@ -423,7 +423,7 @@ describe("a Policy of the clusters' namespace", () => {
   });
 
   test("that is created later changes nothing of what is deployed, and stops updates", async (t) => {
-    const fleet = await start(t);
+    const fleet = start(t);
     fleet.map(mapped);
     fleet.bundle();
     await fleet.pass();
@@ -447,7 +447,7 @@ describe("a Policy of the clusters' namespace", () => {
   ];
   for (const [what, fields, expected] of judged)
     test(`${what}, and the other namespaces are deployed to`, async (t) => {
-      const fleet = await start(t);
+      const fleet = start(t);
       fleet.leader.rest.put(policies, policyIn("team-a", fields));
       fleet.map(mapped);
       fleet.bundle();
@@ -458,7 +458,7 @@ describe("a Policy of the clusters' namespace", () => {
     });
 
   test("that forbids to create namespaces refuses Bundles which would", async (t) => {
-    const fleet = await start(t);
+    const fleet = start(t);
     fleet.leader.rest.put(policies, policyIn("team-a", { requireServiceAccount: true }));
     fleet.map(mapped);
     fleet.bundle({ serviceAccount: "installer" });
@@ -473,7 +473,7 @@ describe("a Policy of the clusters' namespace", () => {
 });
 
 test("a new leader withdraws nothing and writes nothing", async (t) => {
-  const fleet = await start(t);
+  const fleet = start(t);
   fleet.map(mapped);
   fleet.bundle();
   await fleet.pass();
@@ -485,7 +485,7 @@ test("a new leader withdraws nothing and writes nothing", async (t) => {
 });
 
 test("a staged rollout goes through the clusters of two namespaces", async (t) => {
-  const fleet = await start(t);
+  const fleet = start(t);
   fleet.map(mapped);
   fleet.bundle({
     downstreamResources: [{ kind: "Secret", name: "settings" }],

@@ -18,7 +18,7 @@ export interface Reach {
   isKept(deployment: BundleDeployment): boolean;
 }
 
-/** Refusals that are told in full. */
+/** Refusals whose whole text is shown. */
 const mostShown = 3;
 
 /** `bundle`: as it is deployed. */

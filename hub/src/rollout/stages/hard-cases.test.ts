@@ -251,3 +251,41 @@ test("skipped clusters and stages are passed over", () => {
   assert.deepEqual(revisions(simulation), ["v2", "v1", "v1", "v1"]);
   assert.equal(statusOf(simulation).clusters?.skipped, 3);
 });
+
+test("a stage that was passed over while it soaked soaks again for the clusters that it has later", () => {
+  const soaking: RolloutStrategy = {
+    stages: [
+      {
+        name: "canary",
+        ...canary,
+        allowEmpty: true,
+        after: [{ name: "soak", soak: { for: "10m" } }],
+      },
+      { name: "rest", before: [{ name: "board", approval: {} }] },
+    ],
+  };
+  const simulation = simulate(soaking, [
+    aSimulatedCluster("ams", { labels: { canary: "true" } }),
+    ...simulatedClusters(2),
+  ]);
+  simulation.desired = "v2";
+  settle(simulation);
+  const [ams, other] = [...simulation.clusters.values()];
+  assert.ok(ams !== undefined && other !== undefined);
+  becomeReady(ams);
+  settle(simulation);
+  assert.equal(statusOf(simulation).stages?.[0]?.phase, "Soaking");
+  ams.labels = {};
+  settle(simulation);
+  assert.equal(statusOf(simulation).stages?.[0]?.phase, "Skipped");
+  pause(simulation, 60 * minutes);
+  other.labels = { canary: "true" };
+  settle(simulation);
+  becomeReady(other);
+  settle(simulation);
+
+  assert.equal(statusOf(simulation).stages?.[0]?.phase, "Soaking");
+  pause(simulation, 10 * minutes);
+  settle(simulation);
+  assert.equal(statusOf(simulation).stages?.[0]?.phase, "Completed");
+});

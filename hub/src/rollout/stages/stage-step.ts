@@ -82,7 +82,8 @@ export function failureBreach(input: StageInput): Breach | undefined {
 }
 
 /** The step of the first stage that is not completed. */
-export function stepStage(input: StageInput): StageOutcome {
+export function stepStage(given: StageInput): StageOutcome {
+  const input = isReopened(given) ? withSoaksRestarted(given) : given;
   const { stored } = input;
   const gates = stored?.gates ?? [];
   if (input.isSkipped) return through("Skipped", gates);
@@ -381,6 +382,12 @@ export function restartSoaks(gates: readonly GateRecord[]): readonly GateRecord[
     const { soakingSince, ...others } = record;
     return record.result === "Waiting" && soakingSince !== undefined ? others : record;
   });
+}
+
+/** A stage that was passed over while it soaked has other clusters by now: none of them has soaked. */
+function withSoaksRestarted({ stored, ...input }: StageInput): StageInput {
+  const { gates = [] } = stored ?? {};
+  return { ...input, stored: stored && { ...stored, gates: [...restartSoaks(gates)] } };
 }
 
 /** The gates after a pause: what was waited for stood still. */

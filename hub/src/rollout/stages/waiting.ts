@@ -142,9 +142,7 @@ function gateWaitingText({
   ];
   const text = parts.length === 0 ? "waits for the approval of a plan" : parts.join("; ");
   const sentence =
-    gates.length > 0 && parts.length === 1
-      ? `${text} of stage ${stage}`
-      : `stage ${stage} ${text}`;
+    gates.length > 0 && parts.length === 1 ? `${text} of stage ${stage}` : `stage ${stage} ${text}`;
   return [sentence, ...windows].join(": ");
 }
 

@@ -18,7 +18,7 @@ import { type ClusterLabels, clusterLabels, selectorHints } from "./selector-hin
 import { selectorProblem } from "./selector-problem.ts";
 
 export interface MissingQuery {
-  /** Of the Clusters that it may be deployed to. */
+  /** The groups that its Clusters may be in. */
   readonly namespaces: readonly string[];
   readonly targeting: Targeting;
   readonly clusters: readonly TargetCluster[];
