@@ -86,6 +86,7 @@ export {
 export { recordViolation } from "./policy/record-violation.ts";
 export {
   isProtected,
+  type RequiredGateViolation,
   requiredGateViolation,
   requiresGates,
 } from "./policy/required-gates.ts";

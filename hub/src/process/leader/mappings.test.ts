@@ -457,6 +457,29 @@ describe("a Policy of the clusters' namespace", () => {
       assert.match(fleet.message(), expected);
     });
 
+  test("that requires an approval keeps Bundles without one off these Clusters, and stops nothing elsewhere", async (t) => {
+    const fleet = start(t);
+    fleet.map(mapped);
+    fleet.bundle();
+    await fleet.pass();
+    const before = (await fleet.content("paris")).values;
+    fleet.leader.rest.put(
+      policies,
+      policyIn("team-a", { rollout: { requiredGates: [{ gate: "approval" }] } }),
+    );
+    fleet.bundle({ helm: { ...helm, values: { replicas: 2 } } });
+    await fleet.pass();
+
+    assert.deepEqual(fleet.deployed(), ["own", "paris", "rome"]);
+    assert.deepEqual((await fleet.content("paris")).values, before);
+    for (const cluster of ["own", "rome"])
+      assert.deepEqual((await fleet.content(cluster)).values, { replicas: 2 });
+    assert.match(
+      fleet.message(),
+      /not deployed to Clusters of namespace team-a: spec\.rolloutStrategy has no stages, .*Policy team-a\/rules/,
+    );
+  });
+
   test("that forbids to create namespaces refuses Bundles which would", async (t) => {
     const fleet = start(t);
     fleet.leader.rest.put(policies, policyIn("team-a", { requireServiceAccount: true }));

@@ -21,17 +21,18 @@ export interface Reach {
 /** Refusals whose whole text is shown. */
 const mostShown = 3;
 
-/** `bundle`: as it is deployed. */
+/** `bundle`: as it is deployed. `gated`: other namespaces that are left out because of gates that their Policies require. */
 export function reachOf(
   { mappings, policy }: { readonly mappings: Mappings; readonly policy: PolicyDeps },
   bundle: Bundle,
+  gated: ReadonlyMap<string, AppError>,
 ): Reach {
   const [own = "", ...others] = mappings.namespacesOf(bundle);
   const invalid = mappings.invalidFor(bundle);
   const refused = new Map<string, AppError>();
   const release = releaseOfBundle(bundle);
   for (const namespace of others) {
-    const refusal = refusalIn(policy, namespace, release, bundle.spec);
+    const refusal = refusalIn(policy, namespace, release, bundle.spec) ?? gated.get(namespace);
     if (refusal !== undefined) refused.set(namespace, refusal);
   }
   return {

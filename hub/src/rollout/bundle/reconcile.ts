@@ -1,9 +1,9 @@
 /** Bundle to BundleDeployments: prepares the spec, has the deployments written, and decides the status. */
-import { type Bundle, type BundleStatus, bundles, type ClusterGroup } from "@flotilla/shared/api";
+import { type Bundle, type BundleStatus, bundles } from "@flotilla/shared/api";
 import { bundleFinalizer } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
-import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import type { Store } from "@flotilla/shared/kube/cache";
 import { isConflict } from "@flotilla/shared/kube/client";
 import {
   addFinalizer,
@@ -27,9 +27,7 @@ import {
   holds,
   isStaged,
   isWorthPublishing,
-  type Mappings,
   notAccepted,
-  type PolicyDeps,
   type RolloutFields,
   recordViolation,
   requeueAt,
@@ -51,29 +49,22 @@ import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-
 import { withoutDeprecatedLabel } from "./deprecated-label.ts";
 import { holdByWindows } from "./held-windows.ts";
 import { offScheduleAt, wakesBy } from "./off-schedule.ts";
-import { type ContentPacker, matchTargets, type Placement, type TargetMatches } from "./place.ts";
+import type { Placement } from "./place.ts";
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
 import { planRollout, type RolloutStep } from "./plan-rollout.ts";
 import type { PrepareBundle } from "./prepare.ts";
-import { reachOf } from "./reach.ts";
-import { type PoliciesIn, type RequiredApprovals, requiredApprovals } from "./required-gates.ts";
+import { type ReachedTargets, type ReachedTargetsDeps, reachedTargets } from "./reached-targets.ts";
 import { type LimitedRollout, type RolloutLimits, rolloutLimits } from "./rollout-limits.ts";
 import { rolloutSummaryOf } from "./rollout-summary.ts";
 import { stagePartitions } from "./stage-partitions.ts";
 
-export interface BundleDeps extends DeploymentWriterDeps {
-  readonly groups: Store<ClusterGroup>;
+export interface BundleDeps extends DeploymentWriterDeps, Omit<ReachedTargetsDeps, "clusters"> {
   readonly contents: Pick<ContentStore, "ensure">;
-  readonly packer: ContentPacker;
   readonly deploymentSigner: DeploymentSigner;
   readonly schedules: Pick<Schedules, "coverageOf">;
   readonly staged: StagedRollouts;
-  readonly mappings: Mappings;
-  /** Policies of the namespaces that a Bundle is deployed to by mappings. */
-  readonly policy: PolicyDeps;
   readonly bundles: Store<Bundle>;
   readonly prepare: PrepareBundle;
-  readonly policiesIn: PoliciesIn;
   readonly access: Pick<ChartAccess, "forget">;
   readonly statuses: Pick<Publisher<BundleStatus, Bundle>, "current" | "publish">;
   readonly events: EventRecorder;
@@ -195,24 +186,14 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
    * reaches its clusters, and nothing was changed.
    */
   async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied | AppError> {
-    const reach = reachOf(deps, bundle);
-    const groups = reach.namespaces.flatMap((each) => deps.groups.byIndex(byNamespace, each));
-    const isForeign = reach.isMapped && isStaged(bundle.spec.rolloutStrategy);
-    const matches = await matchTargets(
-      bundle,
-      reach.namespaces.flatMap((each) => deps.clusters.byIndex(byNamespace, each)),
-      groups,
-      deps.packer,
-      { isForeign },
-    );
-    const { placements, contents, missing } = matches;
-    const approvals = requiredApprovals(bundle, placements, groups, deps.policiesIn);
-    if (approvals.violation !== undefined) return approvals.violation;
+    const reached = await reachedTargets(deps, bundle);
+    const { placements, contents, missing, reach, approvals } = reached;
+    if (approvals.violation !== undefined) return approvals.violation.error;
     const windows = offScheduleAt(deps.schedules, deps.clock.now());
     await windows.lookUp(placements.map(({ cluster }) => cluster));
     const { isOff: isOffSchedule } = windows;
     const { rollout, staged, limits } = await currentRollout(
-      { bundle, ...matches, groups, isForeign, isOffSchedule, approvals },
+      { ...reached, bundle, isOffSchedule },
       signal,
     );
     const plan = planDeployments(bundle, rollout, deployments.existing(bundle), {
@@ -358,12 +339,9 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
 }
 
 /** What decides who gets the contents now. */
-interface RolloutInputs extends Omit<LimitedRollout, "existing"> {
-  readonly contents: TargetMatches["contents"];
-  readonly approvals: RequiredApprovals;
-  /** As for `ContentPacker.pack`. */
-  readonly isForeign: boolean;
-}
+interface RolloutInputs
+  extends Omit<LimitedRollout, "existing">,
+    Pick<ReachedTargets, "contents" | "approvals" | "isForeign"> {}
 
 /** What a staged rollout has come to. */
 interface StagedSteps {

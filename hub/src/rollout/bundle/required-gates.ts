@@ -1,11 +1,11 @@
 /** What Policies require before the clusters of a Bundle: whether it may be deployed as it is, and which clusters need an approval. */
 import type { Bundle, Cluster, ClusterGroup } from "@flotilla/shared/api";
-import type { AppError } from "@flotilla/shared/errors";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import {
   assignStages,
   isProtected,
   type MergedPolicy,
+  type RequiredGateViolation,
   requiredGateViolation,
   requiresGates,
   stagesOf,
@@ -16,7 +16,7 @@ import type { Placement } from "./place.ts";
 
 export interface RequiredApprovals {
   /** Why the strategy is not accepted; undefined: it is. */
-  readonly violation: AppError | undefined;
+  readonly violation: RequiredGateViolation | undefined;
   /** Whether the cluster gets nothing that nobody approved for its stage. */
   readonly needsApproval: (cluster: Cluster) => boolean;
 }

@@ -36,7 +36,7 @@ function violation(
 ) {
   const assignment = assignStages(stagesOf(strategy ?? {}), reached, []);
   const of = { strategy, clusters: reached, assignment, namespace: workspace };
-  return requiredGateViolation(policies, of);
+  return requiredGateViolation(policies, of)?.error;
 }
 
 const devThenProd = (more: object) => ({

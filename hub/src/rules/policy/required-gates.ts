@@ -43,16 +43,23 @@ export function isProtected(
   );
 }
 
+/** What a strategy lacks. */
+export interface RequiredGateViolation {
+  readonly error: AppError;
+  /** The namespace of the Policies that require it. */
+  readonly namespace: string;
+}
+
 /** The first violation, in the order of the Policies; undefined: each protected cluster has an approval before it. */
 export function requiredGateViolation(
   policies: readonly MergedPolicy[],
   reached: ReachedClusters,
-): AppError | undefined {
+): RequiredGateViolation | undefined {
   for (const policy of policies) {
     const clusters = reached.clusters.filter((each) => isAbout(policy, each, reached.namespace));
     for (const gate of policy.requiredGates) {
-      const found = violationOf(gate, policy.namespace, { ...reached, clusters });
-      if (found !== undefined) return found;
+      const error = violationOf(gate, policy.namespace, { ...reached, clusters });
+      if (error !== undefined) return { error, namespace: policy.namespace };
     }
   }
   return undefined;
