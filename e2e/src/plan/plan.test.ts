@@ -80,19 +80,32 @@ async function plan(
 }
 
 async function versions(): Promise<Readonly<Record<string, string>>> {
-  const all = await allObjects();
+  return resourceVersionsOf(await allObjects());
+}
+
+function resourceVersionsOf(objects: readonly KubeObject[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    all.map((object) => [nameOf(object), object.metadata.resourceVersion ?? ""]),
+    objects.map((object) => [nameOf(object), object.metadata.resourceVersion ?? ""]),
   );
 }
 
-/** Controllers write once more after an installation. */
+/** Controllers write once more after an installation, and when a Job has ended. */
 async function settled(): ReturnType<typeof versions> {
   for (let last = await versions(); ; ) {
-    const next = await versions();
-    if (isDeepStrictEqual(next, last)) return next;
+    const objects = await allObjects();
+    const next = resourceVersionsOf(objects);
+    if (!objects.some(isRunningJob) && isDeepStrictEqual(next, last)) return next;
     last = next;
   }
+}
+
+function isRunningJob(object: KubeObject & { readonly status?: JobStatus }): boolean {
+  const { kind, status } = object;
+  return kind === "Job" && !(status?.conditions ?? []).some(({ type }) => type === "Complete");
+}
+
+interface JobStatus {
+  readonly conditions?: readonly { readonly type: string }[];
 }
 
 function nameOf({ kind, metadata: { namespace, name } }: KubeObject): string {
