@@ -1,5 +1,6 @@
 /** What a plan of many clusters costs the hub: simulated agents in a few groups answer `flotilla plan`, over the hub's port. */
 import { execFile } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { helmOps } from "@flotilla/shared/api";
@@ -21,6 +22,7 @@ const bars = { ms: 10_000, mb: 50, writes: 3 } as const;
 /** Whose token the hub gets. */
 const account = "planner";
 const sampleMs = 100;
+const quietMs = 2_000;
 const mostOutputBytes = 64 * 1024 * 1024;
 
 /** Nothing of these is stored. */
@@ -65,15 +67,13 @@ async function measure(bench: AgentsFleet, { agents, report }: PlanOptions): Pro
 
   // Not counted: the code of the command and of the plan is loaded.
   await plan(bench, "--sample=1");
-  const before = await requestCounts(bench);
+  const before = await untilNoWrites(bench);
   const peak = await peakMemory(bench);
   const begunAt = performance.now();
   const answer = await plan(bench);
   const ms = performance.now() - begunAt;
   const mb = await peak.end();
-  const writes = since(before, await requestCounts(bench)).filter(
-    ([what]) => /^(POST|PUT|PATCH|DELETE)/.test(what) && !unstored.test(what),
-  );
+  const writes = writesSince(before, await requestCounts(bench));
 
   const counted = answer.groups.map(({ clusters }) => clusters.count);
   if (counted.length !== planGroups || answer.unknown.length > 0)
@@ -97,6 +97,24 @@ async function measure(bench: AgentsFleet, { agents, report }: PlanOptions): Pro
       detail: writes.map(([each, count]) => `${each}: ${count}`).join(", "),
     },
   ]);
+}
+
+type Counts = Awaited<ReturnType<typeof requestCounts>>;
+
+function writesSince(before: Counts, after: Counts) {
+  return since(before, after).filter(
+    ([what]) => /^(POST|PUT|PATCH|DELETE)/.test(what) && !unstored.test(what),
+  );
+}
+
+/** The statuses of many clusters are written for a while after their agents have connected. */
+async function untilNoWrites(bench: AgentsFleet): Promise<Counts> {
+  for (let last = await requestCounts(bench); ; ) {
+    await sleep(quietMs);
+    const next = await requestCounts(bench);
+    if (writesSince(last, next).length === 0) return next;
+    last = next;
+  }
 }
 
 async function plan({ fleet }: AgentsFleet, ...flags: readonly string[]) {
