@@ -194,3 +194,28 @@ export function currentRecord(
 ): GateRecord | undefined {
   return records?.findLast((record) => record.name === name);
 }
+
+/** The gates after a halt, in which nobody saw whether a soak was interrupted: it starts over. */
+export function restartSoaks(gates: readonly GateRecord[]): readonly GateRecord[] {
+  return gates.map((record) => {
+    const { soakingSince, ...others } = record;
+    return record.result === "Waiting" && soakingSince !== undefined ? others : record;
+  });
+}
+
+/** The gates after a pause: what was waited for stood still. */
+export function shiftGates(gates: readonly GateRecord[], byMs: number): readonly GateRecord[] {
+  const later = (time: string | undefined) => {
+    const atMs = parseTime(time);
+    return atMs === undefined ? undefined : formatTimeMs(atMs + byMs);
+  };
+  return gates.map((record) => {
+    if (record.result !== "Waiting") return record;
+    const [expiresAt, soakingSince] = [later(record.expiresAt), later(record.soakingSince)];
+    return {
+      ...record,
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(soakingSince !== undefined && { soakingSince }),
+    };
+  });
+}

@@ -2,7 +2,7 @@
 import type { Breach, BundleRolloutStatus, RolloutReason } from "@flotilla/shared/api/rollout";
 import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { stagesOf } from "../../rules/index.ts";
-import { shiftGates } from "./stage-step.ts";
+import { shiftGates } from "./gate.ts";
 import type { Decided } from "./staged-status.ts";
 import { isUnblocked, type StageParts, type StepInputs } from "./step-inputs.ts";
 import { waitingText } from "./waiting.ts";

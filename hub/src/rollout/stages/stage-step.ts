@@ -1,7 +1,7 @@
 /** One step of one stage: its next phase and gates, what it waits for, and whether it may promote. Pure. */
 import type { FailureAction, RolloutStage, StageGate } from "@flotilla/shared/api";
 import type { Breach, GateRecord, StageStatus } from "@flotilla/shared/api/rollout";
-import { formatTimeMs, parseTime } from "@flotilla/shared/time";
+import { formatTimeMs } from "@flotilla/shared/time";
 import {
   currentRecord,
   earliest,
@@ -9,6 +9,7 @@ import {
   type GateSubject,
   gateWakesAt,
   judgeGate,
+  restartSoaks,
   startGate,
 } from "./gate.ts";
 import { type ClassedMember, isFailure, isUnavailable } from "./member.ts";
@@ -63,6 +64,17 @@ export function isReopened({
 /** Whether its clusters may be promoted: those of a completed stage are late. */
 export function mayPromote(phase: StageStatus["phase"] | undefined): boolean {
   return phase === "Progressing" || phase === "Completed";
+}
+
+/** The keys of those that a begun stage does not promote, because a Policy requires an approval that it began without. */
+export function lackingApprovalIn(
+  parts: readonly Pick<StageInput, "stored" | "members">[],
+): readonly string[] {
+  return parts
+    .filter(({ stored }) => mayPromote(stored?.phase))
+    .flatMap(({ members }) => members)
+    .filter((each) => each.class === "pending" && each.lacksApproval)
+    .map(({ member }) => member.key);
 }
 
 /** Failures that do not count already because a person has accepted them. */
@@ -376,33 +388,8 @@ export function storable(count: number): number {
   return Number.isFinite(count) ? count : Number.MAX_SAFE_INTEGER;
 }
 
-/** The gates after a halt, in which nobody saw whether a soak was interrupted: it starts over. */
-export function restartSoaks(gates: readonly GateRecord[]): readonly GateRecord[] {
-  return gates.map((record) => {
-    const { soakingSince, ...others } = record;
-    return record.result === "Waiting" && soakingSince !== undefined ? others : record;
-  });
-}
-
 /** A stage that was passed over while it soaked has other clusters by now: none of them has soaked. */
 function withSoaksRestarted({ stored, ...input }: StageInput): StageInput {
   const { gates = [] } = stored ?? {};
   return { ...input, stored: stored && { ...stored, gates: [...restartSoaks(gates)] } };
-}
-
-/** The gates after a pause: what was waited for stood still. */
-export function shiftGates(gates: readonly GateRecord[], byMs: number): readonly GateRecord[] {
-  const later = (time: string | undefined) => {
-    const atMs = parseTime(time);
-    return atMs === undefined ? undefined : formatTimeMs(atMs + byMs);
-  };
-  return gates.map((record) => {
-    if (record.result !== "Waiting") return record;
-    const [expiresAt, soakingSince] = [later(record.expiresAt), later(record.soakingSince)];
-    return {
-      ...record,
-      ...(expiresAt !== undefined && { expiresAt }),
-      ...(soakingSince !== undefined && { soakingSince }),
-    };
-  });
 }

@@ -7,7 +7,7 @@ import type { BundleRolloutStatus, RolloutReason, StageStatus } from "@flotilla/
 import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { atLeastOne } from "../../rules/index.ts";
 import { heldRequests } from "./forced-requests.ts";
-import { earliest } from "./gate.ts";
+import { earliest, restartSoaks } from "./gate.ts";
 import { type ClassedMember, isFailure, type Member } from "./member.ts";
 import { adopted, breachText, end, endText, halt, kept, pausedPhase, unpaused } from "./phases.ts";
 import { stepLatePlans, unplanned } from "./plan-gates.ts";
@@ -17,8 +17,8 @@ import {
   failureBreach,
   isReopened,
   isThrough,
+  lackingApprovalIn,
   mayPromote,
-  restartSoaks,
   type StageOutcome,
   stepStage,
 } from "./stage-step.ts";
@@ -69,14 +69,6 @@ export function stepRollout(inputs: StepInputs): StepResult {
     toPlan: mayStep(inputs, status.phase) ? toPlanIn(parts, status) : [],
     wakesAtMs: earliest([decided.wakesAtMs, ...wakesOf(parts, status)]),
   };
-}
-
-function lackingApprovalIn(parts: readonly StageParts[]): readonly string[] {
-  return parts
-    .filter(({ stored }) => mayPromote(stored?.phase))
-    .flatMap(({ members }) => members)
-    .filter((each) => each.class === "pending" && each.lacksApproval)
-    .map(({ member }) => member.key);
 }
 
 /** Deadlines of clusters in flight, and windows for which members wait, whatever stage they are in. */
@@ -364,17 +356,13 @@ function shown({ waiting, phase }: StageOutcome): Pick<Decided, "phase" | "reaso
     };
   return {
     phase: isProgress(waiting) ? "Progressing" : "Waiting",
-    reason: reasonIn(waiting),
+    reason: waiting.reason,
     message: waitingText(waiting),
   };
 }
 
 function isProgress(waiting: Waiting): boolean {
   return waiting.reason === "DependencyNotReady" ? !waiting.isIdle : waiting.reason === "Promoting";
-}
-
-function reasonIn({ reason }: Waiting): RolloutReason {
-  return reason;
 }
 
 /** By what is stored: the revision for members whose turn it is, or what they had before. */
