@@ -1,7 +1,12 @@
 /** The addresses of plans: `/requests/v1/namespaces/NS/{helmops,bundles,...}/NAME/plan?stage=...`. Pure. */
-import { type AppKind, appDefinition, appKinds } from "@flotilla/shared/api/apps";
-import { AppError } from "@flotilla/shared/errors";
-import { hubErrors } from "../../base/index.ts";
+import type { AppKind } from "@flotilla/shared/api/apps";
+import {
+  clusterName,
+  invalid,
+  kindsByPlural,
+  matching,
+  namePattern,
+} from "../requests/parse-request.ts";
 
 /** What is to be planned. */
 export interface PlanRequest {
@@ -19,12 +24,9 @@ export interface PlanRequest {
   readonly gate?: string;
 }
 
-const name = "[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?";
-const kinds: ReadonlyMap<string, AppKind> = new Map(
-  appKinds.map((kind) => [appDefinition(kind).resource.plural, kind]),
+const path = new RegExp(
+  `^/requests/v1/namespaces/(${namePattern})/([a-z]+)/(${namePattern})/plan$`,
 );
-const path = new RegExp(`^/requests/v1/namespaces/(${name})/([a-z]+)/(${name})/plan$`);
-const clusterName = new RegExp(`^(?:${name}/)?${name}$`);
 const stageName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const parameters = ["cluster", "stage", "sample", "gate"];
 const mostSamples = 10_000;
@@ -38,14 +40,14 @@ export function isPlanPath(url: string): boolean {
 export function parsePlanRequest(url: string): PlanRequest {
   const { pathname, searchParams } = new URL(url, "http://hub");
   const [, workspace, plural = "", app] = path.exec(pathname) ?? [];
-  const kind = kinds.get(plural);
+  const kind = kindsByPlural.get(plural);
   if (workspace === undefined || app === undefined || kind === undefined)
     throw invalid(
-      `the address is not /requests/v1/namespaces/NAMESPACE/{${[...kinds.keys()].join(",")}}/NAME/plan`,
+      `the address is not /requests/v1/namespaces/NAMESPACE/{${[...kindsByPlural.keys()].join(",")}}/NAME/plan`,
     );
   for (const key of new Set(searchParams.keys()))
     if (!parameters.includes(key)) throw invalid(`a plan has no parameter ${key}`);
-  const gate = matching(searchParams, "gate", new RegExp(`^${name}$`));
+  const gate = matching(searchParams, "gate", new RegExp(`^${namePattern}$`));
   if (gate !== undefined && [...searchParams.keys()].length > 1)
     throw invalid(
       "the parameter gate is together with others: what its approval is about is fixed",
@@ -65,15 +67,4 @@ export function parsePlanRequest(url: string): PlanRequest {
     ...(count !== undefined && { sample: count }),
     ...(gate !== undefined && { gate }),
   };
-}
-
-function matching(query: URLSearchParams, key: string, pattern: RegExp): string | undefined {
-  const value = query.get(key);
-  if (value === null) return undefined;
-  if (!pattern.test(value)) throw invalid(`the parameter ${key} is not a name`);
-  return value;
-}
-
-function invalid(message: string): AppError {
-  return new AppError(hubErrors.REQUEST_INVALID, message);
 }

@@ -17,14 +17,19 @@ export interface UserRequest {
   readonly body: UserRequestBody;
 }
 
-const name = "[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?";
-const kinds: ReadonlyMap<string, AppKind> = new Map(
+/** The pattern of the name of an object. */
+export const namePattern = "[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?";
+/** The kinds of app by their plural. */
+export const kindsByPlural: ReadonlyMap<string, AppKind> = new Map(
   appKinds.map((kind) => [appDefinition(kind).resource.plural, kind]),
 );
-const plurals = [...kinds.keys()].join(",");
-const path = new RegExp(`^/requests/v1/namespaces/(${name})/([a-z]+)/(${name})/([a-z]+)$`);
-const clusterName = new RegExp(`^(?:${name}/)?${name}$`);
-const objectName = new RegExp(`^${name}$`);
+const plurals = [...kindsByPlural.keys()].join(",");
+const path = new RegExp(
+  `^/requests/v1/namespaces/(${namePattern})/([a-z]+)/(${namePattern})/([a-z]+)$`,
+);
+/** `NAME` or `NAMESPACE/NAME`. */
+export const clusterName = new RegExp(`^(?:${namePattern}/)?${namePattern}$`);
+const objectName = new RegExp(`^${namePattern}$`);
 
 /** What agents can be asked for; each is a subresource of bundledeployments. */
 export const requestKinds = [
@@ -62,7 +67,7 @@ export function parseBody(what: string, query: URLSearchParams): UserRequestBody
 export function parseUserRequest(url: string): UserRequest {
   const { pathname, searchParams } = new URL(url, "http://hub");
   const [, workspace, plural = "", target, what = ""] = path.exec(pathname) ?? [];
-  const kind = kinds.get(plural);
+  const kind = kindsByPlural.get(plural);
   if (workspace === undefined || target === undefined || kind === undefined)
     throw invalid(`the address is not /requests/v1/namespaces/NAMESPACE/{${plurals}}/NAME/KIND`);
   const body = parseBody(what, searchParams);
@@ -98,13 +103,14 @@ function flag(query: URLSearchParams, key: string): boolean {
   return value === "true";
 }
 
-function matching(query: URLSearchParams, key: string, pattern: RegExp): string | undefined {
+/** Undefined: the parameter is absent. Throws REQUEST_INVALID. */
+export function matching(query: URLSearchParams, key: string, pattern: RegExp): string | undefined {
   const value = query.get(key);
   if (value === null) return undefined;
   if (!pattern.test(value)) throw invalid(`the parameter ${key} is not a name`);
   return value;
 }
 
-function invalid(message: string): AppError {
+export function invalid(message: string): AppError {
   return new AppError(hubErrors.REQUEST_INVALID, message);
 }
