@@ -4,6 +4,7 @@ import { hubNamespace as namespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { parseListenAddress, startHttpServer } from "@flotilla/shared/program";
+import { createPatterns } from "@flotilla/shared/regex";
 import { cachesSynced } from "./base/index.ts";
 import { type HubConfig, replicaAddress, serverNames } from "./config.ts";
 import {
@@ -35,7 +36,9 @@ import { lead } from "./process/index.ts";
 import { createRolloutObjects } from "./rollout/index.ts";
 import {
   createDeploymentTrust,
+  createMappings,
   createPinSigner,
+  createRolloutStrategies,
   type DataSigner,
   type DeploymentTrust,
   watchReferences,
@@ -113,6 +116,13 @@ export async function serve(
         isSigned: (data, signature) => signing?.signer().isSigned(data, signature) === true,
       },
     }),
+    mappings: createMappings(caches),
+    policy: {
+      policies: caches.policies.store,
+      patterns: createPatterns(),
+      requireServiceAccount: config.requireServiceAccount,
+    },
+    strategies: createRolloutStrategies(caches.rolloutPolicies.store),
     isTrusted: (deployment) => signing?.trust.isTrusted(deployment) === true,
     notReady,
     addressHeader: config.clientAddressHeader,

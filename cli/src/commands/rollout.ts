@@ -3,7 +3,6 @@ import { clusters } from "@flotilla/shared/api";
 import { type BundleRollout, bundleRollouts } from "@flotilla/shared/api/rollout";
 import { AppError } from "@flotilla/shared/errors";
 import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
-import { keyOf } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
@@ -17,7 +16,7 @@ import {
 } from "../rollout/index.ts";
 import { printable } from "./printable.ts";
 import { rolloutHistory, rolloutJson, rolloutsTable, rolloutText } from "./rollout-table.ts";
-import { clusterKinds, parseApp, parseTarget } from "./target.ts";
+import { parseApp, parseCluster } from "./target.ts";
 import { withHub } from "./with-hub.ts";
 
 export type OutputOptions = { readonly output: "text" | "json" };
@@ -172,17 +171,7 @@ export function parseSkip(
       cliErrors.TARGET_INVALID,
       "name the cluster and the app, as in `flotilla rollout skip CLUSTER APP`, or a stage with --stage",
     );
-  return { change: { kind: "skip-cluster", cluster: clusterKey(cluster, namespace) }, target };
-}
-
-function clusterKey(word: string, namespace: string): string {
-  const [first = "", second, ...others] = word.split("/");
-  const isKind = clusterKinds.some(
-    ({ resource: { kind, plural } }) => first === kind.toLowerCase() || first === plural,
-  );
-  if (second === undefined || others.length > 0 || isKind)
-    return keyOf({ namespace, name: parseTarget([word], clusterKinds).name });
-  return keyOf({ namespace: first, name: second });
+  return { change: { kind: "skip-cluster", cluster: parseCluster(cluster, namespace) }, target };
 }
 
 /** A name that is misspelt would skip nothing. */

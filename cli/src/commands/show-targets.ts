@@ -4,12 +4,14 @@ import { bundleNameOf } from "@flotilla/shared/api/names";
 import { rolloutPolicies } from "@flotilla/shared/api/rollout";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { listNames } from "@flotilla/shared/text";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { appText } from "../rollout/index.ts";
+import { type ReachedNamespaces, readReach } from "./mapped-namespaces.ts";
 import { type OutputOptions, printJson, type RolloutOptions } from "./rollout.ts";
-import { clusterKinds, parseApp, parseTarget } from "./target.ts";
+import { parseApp, parseCluster } from "./target.ts";
 import { targetedClusters, targetTable } from "./target-table.ts";
 import { withHub } from "./with-hub.ts";
 
@@ -34,27 +36,55 @@ export async function showTargets(
         cliErrors.OBJECT_NOT_FOUND,
         `read the targets of ${appText(app)}: it has no Bundle ${name} on ${rest.server}; check the name and -n, and the condition Accepted of the app`,
       );
-    const [{ items: members }, { items: groups }, strategy] = await Promise.all([
-      rest.list(clusters, { namespace }),
-      rest.list(clusterGroups, { namespace }),
+    const [reach, strategy] = await Promise.all([
+      readReach(rest, bundle),
       strategyOf(rest, namespace, bundle.spec.rolloutStrategy ?? undefined),
+    ]);
+    const [members, groups] = await Promise.all([
+      listIn(rest, clusters, reach.namespaces),
+      listIn(rest, clusterGroups, reach.namespaces),
     ]);
     const all = targetedClusters({ bundle, strategy, clusters: members, groups });
     const shown = cluster === undefined ? all : all.filter(isNamed(cluster, namespace));
     if (cluster !== undefined && shown.length === 0)
       throw new AppError(
         cliErrors.CLUSTER_NOT_FOUND,
-        `read Cluster ${namespace}/${cluster}: not found on ${rest.server}; check --cluster and -n`,
+        `read Cluster ${parseCluster(cluster, namespace)}: not found on ${rest.server}; check --cluster and -n`,
       );
     if (output === "json") printJson(shown);
     else if (shown.length === 0)
       process.stdout.write(`there are no Clusters in the namespace ${namespace}\n`);
     else process.stdout.write(targetTable(shown, strategy));
+    process.stderr.write(reachRemarks(reach));
   });
 }
 
+async function listIn<T extends KubeObject>(
+  rest: KubeRest,
+  resource: Resource<T>,
+  namespaces: readonly string[],
+): Promise<readonly T[]> {
+  const lists = await Promise.all(
+    namespaces.map((namespace) => rest.list(resource, { namespace })),
+  );
+  return lists.flatMap(({ items }) => items);
+}
+
+/** What the table lacks, a line each. */
+function reachRemarks({ refused, isPartial }: ReachedNamespaces): string {
+  const lines: string[] = [];
+  if (refused.length > 0)
+    lines.push(`namespaces whose Policies refuse the Bundle: ${listNames(refused)}`);
+  if (isPartial)
+    lines.push(
+      "Clusters of other namespaces are missing: listing bundlenamespacemappings or namespaces is forbidden",
+    );
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** `cluster`: NAME, in the namespace of the app, or NAMESPACE/NAME. */
 function isNamed(cluster: string, namespace: string) {
-  const key = keyOf({ namespace, name: parseTarget([cluster], clusterKinds).name });
+  const key = parseCluster(cluster, namespace);
   return (each: { readonly cluster: string }) => each.cluster === key;
 }
 

@@ -8,6 +8,7 @@ import {
   clusterKinds,
   gateKinds,
   parseApp,
+  parseCluster,
   parseTarget,
   reconciledKinds,
   scheduleKinds,
@@ -79,4 +80,13 @@ test("kinds have the short names of their CRDs", () => {
     ...[...reconciledKinds, ...clusterKinds, ...scheduleKinds, ...gateKinds],
   ])
     assert.deepEqual(short.get(`${resource.plural}.${resource.group}`), shortNames, resource.kind);
+});
+
+test.for([
+  ["paris", "prod/paris"],
+  ["cluster/paris", "prod/paris"],
+  ["clusters.fleet.cattle.io/paris", "prod/paris"],
+  ["team-a/paris", "team-a/paris"],
+] as const)("the Cluster %s is %s", ([word, key]) => {
+  assert.equal(parseCluster(word, "prod"), key);
 });

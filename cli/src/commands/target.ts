@@ -10,7 +10,12 @@ import {
   helmRepositories,
   ociRepositories,
 } from "@flotilla/shared/flux";
-import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import {
+  type KubeObject,
+  keyOf,
+  type ObjectKey,
+  type Resource,
+} from "@flotilla/shared/kube/objects";
 import { listNames } from "@flotilla/shared/text";
 import { cliErrors } from "../errors.ts";
 import type { AppRef } from "../rollout/index.ts";
@@ -94,4 +99,18 @@ function invalid(args: readonly string[], kinds: readonly TargetKind[]): AppErro
     cliErrors.TARGET_INVALID,
     `"${args.join(" ")}" is not KIND NAME or KIND/NAME with one of these kinds: ${words}`,
   );
+}
+
+/**
+ * The key of a Cluster that is named as NAME or KIND/NAME, in the given namespace, or as NAMESPACE/NAME. No name of a namespace has a
+ * dot, so `cluster.fleet.cattle.io/paris` is a kind. Throws TARGET_INVALID.
+ */
+export function parseCluster(word: string, namespace: string): ObjectKey {
+  const [first = "", second, ...others] = word.split("/");
+  const isKind = clusterKinds.some(
+    ({ resource: { kind, plural } }) => first === kind.toLowerCase() || first === plural,
+  );
+  if (second === undefined || others.length > 0 || isKind || first.includes("."))
+    return keyOf({ namespace, name: parseTarget([word], clusterKinds).name });
+  return keyOf({ namespace: first, name: second });
 }

@@ -33,6 +33,7 @@ const shown = {
   schedules: noObjects<never>(),
   mappings: noObjects<never>(),
   workspaces: noObjects<never>(),
+  rolloutPolicies: noObjects<never>(),
   events: noObjects<never>(),
   sources: {
     HelmRepository: noObjects<never>(),

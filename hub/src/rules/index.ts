@@ -64,7 +64,7 @@ export {
 } from "./frontend/remarks.ts";
 export { reservedFormProblem } from "./frontend/reserved-forms.ts";
 export { writeBundle } from "./frontend/write-bundle.ts";
-export { mappingProblem, mapsNamespace } from "./mapping/judged-mapping.ts";
+export { mappingProblem, mapsBundle, mapsNamespace } from "./mapping/judged-mapping.ts";
 export { createMappings, type MappingSources, type Mappings } from "./mapping/mappings.ts";
 export { refusalIn } from "./mapping/refusals.ts";
 export {

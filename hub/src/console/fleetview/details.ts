@@ -9,7 +9,7 @@ import {
 } from "@flotilla/shared/api";
 import { appKinds } from "@flotilla/shared/api/apps";
 import { bundleNameOf } from "@flotilla/shared/api/names";
-import { type BundleRollout, maxNamed } from "@flotilla/shared/api/rollout";
+import { type BundleRollout, maxNamed, type RolloutPolicy } from "@flotilla/shared/api/rollout";
 import type {
   AppDetail,
   AppRef,
@@ -58,6 +58,7 @@ export interface FleetDetailsDeps extends ShownCaches {
   readonly groups: { readonly store: Pick<Store<ClusterGroup>, "byIndex"> };
   readonly mappings: MappingSources["mappings"];
   readonly workspaces: MappingSources["workspaces"];
+  readonly rolloutPolicies: { readonly store: Pick<Store<RolloutPolicy>, "get"> };
   /** The version of the hub. */
   readonly version: string;
 }

@@ -178,6 +178,42 @@ describe("the staged rollout of an app", () => {
     assert.deepEqual(first?.missing, []);
   });
 
+  test("has the stages of the RolloutPolicy that its Bundle names", () => {
+    const { details, bundles, rolloutPolicies } = setUp();
+    const targets = [{ clusterSelector: {} }];
+    bundles.saw(aBundle({ targets, rolloutStrategy: { policy: "careful" } }));
+    rolloutPolicies.saw({
+      metadata: { namespace: workspace, name: "careful" },
+      spec: strategy,
+    });
+
+    const { current } = details.rollouts(ref, all, nowMs) ?? {};
+
+    assert.deepEqual(
+      current?.stages[1]?.missing.map(({ cluster }) => cluster),
+      [`${workspace}/cgn`, `${workspace}/dus`],
+    );
+    assert.equal(current?.stages[1]?.gates[1]?.name, "smoke");
+  });
+
+  test("names clusters of the namespaces that mappings add", () => {
+    const { details, clusters, mappings, workspaces } = setUp();
+    workspaces.saw({ metadata: { name: "team-a" } });
+    mappings.saw({
+      metadata: { namespace: workspace, name: "all" },
+      bundleSelector: {},
+      namespaceSelector: {},
+    });
+    clusters.saw(aCluster("par", { metadata: { namespace: "team-a", labels: {} } }));
+
+    const { current } = details.rollouts(ref, all, nowMs) ?? {};
+
+    assert.deepEqual(
+      current?.stages[1]?.missing.map(({ cluster }) => cluster),
+      [`${workspace}/cgn`, `${workspace}/dus`, "team-a/par"],
+    );
+  });
+
   test("names clusters that have nothing of it yet, too", () => {
     const { details, clusters } = setUp();
     clusters.saw(aCluster("ein", { metadata: { labels: {} } }));

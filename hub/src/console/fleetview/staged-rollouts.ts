@@ -4,9 +4,15 @@ import type {
   BundleDeployment,
   Cluster,
   ClusterGroup,
+  RolloutStage,
   Schedule,
 } from "@flotilla/shared/api";
-import { type BundleRollout, type Gate, maxNamed } from "@flotilla/shared/api/rollout";
+import {
+  type BundleRollout,
+  type Gate,
+  maxNamed,
+  type RolloutPolicy,
+} from "@flotilla/shared/api/rollout";
 import type {
   Rollout,
   RolloutRecord,
@@ -21,12 +27,16 @@ import {
   byRolloutNamespace,
   clusterKeyOf,
   presenceOf,
-  targetedNamespace,
 } from "../../base/index.ts";
 import {
   assignStages,
+  createMappings,
+  createRolloutStrategies,
   createSchedules,
   explainTarget,
+  type MappingSources,
+  type Mappings,
+  type RolloutStrategies,
   stagesOf,
   type TargetGroup,
   toTargetCluster,
@@ -37,12 +47,12 @@ import { shownSchedule, shownStageWindow } from "./shown-window.ts";
 
 const maxHistory = 20;
 
-export interface StagedRolloutsDeps {
-  readonly bundles: { readonly store: Pick<Store<Bundle>, "byIndex"> };
+export interface StagedRolloutsDeps extends MappingSources {
   readonly rollouts: { readonly store: Pick<Store<BundleRollout>, "get" | "byIndex"> };
   readonly gates: { readonly store: Pick<Store<Gate>, "get"> };
   readonly schedules: { readonly store: Pick<Store<Schedule>, "get" | "byIndex"> };
   readonly groups: { readonly store: Pick<Store<ClusterGroup>, "byIndex"> };
+  readonly rolloutPolicies: { readonly store: Pick<Store<RolloutPolicy>, "get"> };
   readonly clusters: { readonly store: Pick<Store<Cluster>, "get" | "byIndex"> };
   readonly deployments: { readonly store: Pick<Store<BundleDeployment>, "byIndex"> };
 }
@@ -77,10 +87,14 @@ export function rolloutsOfBundle(
 
 export class StagedRolloutViews {
   readonly #deps: StagedRolloutsDeps;
+  readonly #mappings: Mappings;
+  readonly #strategies: RolloutStrategies;
   readonly #schedules: ReturnType<typeof createSchedules>;
 
   constructor(deps: StagedRolloutsDeps) {
     this.#deps = deps;
+    this.#mappings = createMappings(deps);
+    this.#strategies = createRolloutStrategies(deps.rolloutPolicies.store);
     this.#schedules = createSchedules({
       schedules: deps.schedules.store,
       groups: deps.groups.store,
@@ -99,7 +113,7 @@ export class StagedRolloutViews {
     const members = this.#members(bundle, rollout);
     return rolloutOf({
       rollout,
-      strategy: isKnown(bundle, rollout) ? stagesOf(bundle.spec.rolloutStrategy ?? {}) : [],
+      strategy: this.#isKnown(bundle, rollout) ? this.#stagesOf(bundle) : [],
       gateOf: ({ gate, uid }) => {
         const found = seen.gates
           ? this.#deps.gates.store.get(keyOf({ namespace, name: gate }))
@@ -139,7 +153,7 @@ export class StagedRolloutViews {
     return stagedReleaseOf(rollout, {
       cluster: keyOf(cluster),
       deploymentID: deployment?.spec.deploymentID ?? "",
-      stage: isKnown(bundle, rollout) ? this.#stageOf(bundle, cluster) : null,
+      stage: this.#isKnown(bundle, rollout) ? this.#stageOf(bundle, cluster) : null,
     });
   }
 
@@ -160,9 +174,8 @@ export class StagedRolloutViews {
   }
 
   #schedulesFor(clusters: readonly Cluster[]): readonly Schedule[] {
-    const { namespace = "" } = clusters[0]?.metadata ?? {};
-    return this.#deps.schedules.store
-      .byIndex(byNamespace, namespace)
+    return namespacesOf(clusters)
+      .flatMap((each) => this.#deps.schedules.store.byIndex(byNamespace, each))
       .filter((schedule) => clusters.some((each) => this.#schedules.isFor(schedule, each)))
       .toSorted((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))
       .slice(0, maxNamed);
@@ -185,7 +198,7 @@ export class StagedRolloutViews {
     const status = rollout.status?.stages?.find((each) => each.name === stage);
     if (status === undefined || status.offSchedule === 0) return [];
     const { namespace = "" } = bundle.metadata;
-    const own = (bundle.spec.rolloutStrategy?.stages ?? []).find((each) => each.name === stage);
+    const own = this.#stagesOf(bundle).find((each) => each.name === stage);
     const ofStage = (own?.windows ?? []).flatMap((window) => {
       const named = window.schedule
         ? this.#deps.schedules.store.get(keyOf({ namespace, name: window.schedule }))
@@ -222,7 +235,7 @@ export class StagedRolloutViews {
       const status = rollout.status?.stages?.find((each) => each.name === stage);
       const isComplete =
         (status?.offline ?? 0) + (status?.paused ?? 0) + (status?.offSchedule ?? 0) === 0;
-      if (isComplete || !isKnown(bundle, rollout)) return [];
+      if (isComplete || !this.#isKnown(bundle, rollout)) return [];
       known ??= find();
       return known.get(stage) ?? [];
     };
@@ -235,11 +248,12 @@ export class StagedRolloutViews {
       const cluster = this.#deps.clusters.store.get(clusterKeyOf(deployment));
       if (cluster !== undefined) placed.set(keyOf(cluster), { cluster, deployment });
     }
-    const namespace = targetedNamespace(bundle);
-    const groups = this.#groupsOf(namespace);
-    for (const cluster of this.#deps.clusters.store.byIndex(byNamespace, namespace))
-      if (!placed.has(keyOf(cluster)) && isTarget(bundle, cluster, groups))
-        placed.set(keyOf(cluster), { cluster, deployment: undefined });
+    for (const namespace of this.#mappings.namespacesOf(bundle)) {
+      const groups = this.#groupsOf(namespace);
+      for (const cluster of this.#deps.clusters.store.byIndex(byNamespace, namespace))
+        if (!placed.has(keyOf(cluster)) && isTarget(bundle, cluster, groups))
+          placed.set(keyOf(cluster), { cluster, deployment: undefined });
+    }
     return [...placed.values()];
   }
 
@@ -249,19 +263,27 @@ export class StagedRolloutViews {
 
   /** By key of the cluster. */
   #assign(bundle: Bundle, clusters: readonly Cluster[]): ReadonlyMap<ObjectKey, string> {
-    const { namespace = "" } = clusters[0]?.metadata ?? {};
-    const groups = this.#groupsOf(namespace);
+    const groups = namespacesOf(clusters).flatMap((each) => this.#groupsOf(each));
     const staged = clusters.map((each) => ({ ...toTargetCluster(each), key: keyOf(each) }));
-    return assignStages(stagesOf(bundle.spec.rolloutStrategy ?? {}), staged, groups);
+    return assignStages(this.#stagesOf(bundle), staged, groups);
   }
 
   #stageOf(bundle: Bundle, cluster: Cluster): string | undefined {
     // With a share of the clusters, which of them are in it depends on all.
-    const isShared = (bundle.spec.rolloutStrategy?.stages ?? []).some(
-      ({ upTo }) => upTo !== undefined,
-    );
+    const isShared = this.#stagesOf(bundle).some(({ upTo }) => upTo !== undefined);
     const among = isShared ? this.#placed(bundle).map((each) => each.cluster) : [cluster];
     return this.#assign(bundle, among).get(keyOf(cluster));
+  }
+
+  /** Its own, or those of the RolloutPolicy that it names. */
+  #stagesOf(bundle: Bundle): readonly RolloutStage[] {
+    return stagesOf(this.#strategies.strategyOf(bundle) ?? {});
+  }
+
+  /** Whether its stages are those that are rolled out: they may have changed. */
+  #isKnown(bundle: Bundle, { status }: BundleRollout): boolean {
+    const names = new Set(status?.stages?.map(({ name }) => name));
+    return this.#stagesOf(bundle).every(({ name }) => names.has(name));
   }
 }
 
@@ -271,14 +293,12 @@ interface Member {
   readonly deployment: BundleDeployment | undefined;
 }
 
-function isTarget({ spec }: Bundle, cluster: Cluster, groups: readonly TargetGroup[]): boolean {
-  return explainTarget(toTargetCluster(cluster), spec, groups).isTarget;
+function namespacesOf(clusters: readonly Cluster[]): readonly string[] {
+  return [...new Set(clusters.map(({ metadata }) => metadata.namespace ?? ""))];
 }
 
-/** Whether the stages of the strategy are those that are rolled out: a strategy may be elsewhere, or have changed. */
-function isKnown({ spec }: Bundle, { status }: BundleRollout): boolean {
-  const names = new Set(status?.stages?.map(({ name }) => name));
-  return stagesOf(spec.rolloutStrategy ?? {}).every(({ name }) => names.has(name));
+function isTarget({ spec }: Bundle, cluster: Cluster, groups: readonly TargetGroup[]): boolean {
+  return explainTarget(toTargetCluster(cluster), spec, groups).isTarget;
 }
 
 /** The first members that do not have the revision and cannot get it now. */

@@ -36,7 +36,7 @@ export async function planApp(
   const bundle = deps.bundles.get(keyOf({ namespace: workspace, name: bundleNameOf(kind, name) }));
   if (bundle === undefined || !isMadeFor(bundle.metadata.labels, kind, name))
     throw notFound(`${kind} ${key} has no deployments`);
-  const stages = stagesOf(bundle.spec.rolloutStrategy ?? {});
+  const stages = stagesOf(deps.strategies.strategyOf(bundle) ?? {});
   if (stage !== undefined && !stages.some((each) => each.name === stage))
     throw notFound(
       `${kind} ${key} has no stage ${stage}: it has ${stages.map((each) => each.name).join(", ")}`,

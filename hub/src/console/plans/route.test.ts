@@ -1,6 +1,12 @@
 /** `flotilla plan` at the port of the hub, with agents that answer and an API server in memory. */
 import assert from "node:assert/strict";
-import { type BundleDeployment, bundleDeployments, clusters } from "@flotilla/shared/api";
+import {
+  type Bundle,
+  type BundleDeployment,
+  bundleDeployments,
+  clusters,
+} from "@flotilla/shared/api";
+import { clusterNamespaceLabel, clusterNamespaceName } from "@flotilla/shared/api/names";
 import { type Gate, gates, rolloutApiVersion } from "@flotilla/shared/api/rollout";
 import { answerLineSchema } from "@flotilla/shared/dashboard";
 import { secrets } from "@flotilla/shared/kube/objects";
@@ -8,12 +14,21 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { type FleetPlan, fleetPlanSchema } from "@flotilla/shared/plan";
 import { startHttpServer } from "@flotilla/shared/program";
+import { createPatterns } from "@flotilla/shared/regex";
 import { systemClock } from "@flotilla/shared/time";
 import { describe, onTestFinished, test } from "vitest";
 import type { AgentAnswer } from "../../rollout/index.ts";
 import { planSecret } from "../../rollout/plan/plan-secret.ts";
 import { answered } from "../../rollout/plan/testing/index.ts";
-import { aBundle, aCluster, aDeployment, createTestCaches, digestA } from "../../testing/index.ts";
+import { createMappings, createRolloutStrategies } from "../../rules/index.ts";
+import {
+  aBundle,
+  aCluster,
+  aDeployment,
+  aPolicy,
+  createTestCaches,
+  digestA,
+} from "../../testing/index.ts";
 import { planRoute } from "./route.ts";
 
 const path = "/requests/v1/namespaces/fleet-default/helmops/web/plan";
@@ -23,13 +38,35 @@ interface SetUp {
   readonly answers?: Readonly<Record<string, AgentAnswer>>;
   readonly isAllowed?: boolean;
   readonly isTrusted?: (deployment: BundleDeployment) => boolean;
+  readonly spec?: Bundle["spec"];
 }
 
-async function serve({ answers = {}, isAllowed = true, isTrusted = () => true }: SetUp = {}) {
+/** A mapping that selects the namespace `team-a`, which has the cluster `par` with the Bundle. */
+function mapTeamA(caches: ReturnType<typeof createTestCaches>): void {
+  const metadata = { namespace: "team-a" };
+  caches.workspaces.saw({ metadata: { name: "team-a" } });
+  caches.mappings.saw({
+    apiVersion: "fleet.cattle.io/v1alpha1",
+    kind: "BundleNamespaceMapping",
+    metadata: { namespace: "fleet-default", name: "all" },
+    bundleSelector: {},
+    namespaceSelector: {},
+  });
+  caches.clusters.saw(aCluster("par", { metadata }));
+  const namespace = clusterNamespaceName("team-a", "par");
+  const labels = { ...aDeployment("par").metadata.labels, [clusterNamespaceLabel]: "team-a" };
+  caches.deployments.saw(aDeployment("par", { metadata: { namespace, labels } }));
+}
+
+async function serve({
+  answers = {},
+  isAllowed = true,
+  isTrusted = () => true,
+  spec = {},
+}: SetUp = {}) {
   const server = createMemoryApiServer();
   const caches = createTestCaches();
-  const bundle = aBundle();
-  caches.bundles.saw(bundle);
+  caches.bundles.saw(aBundle(spec));
   for (const name of ["ams", "ber", "cgn"]) {
     caches.clusters.saw(server.put(clusters, aCluster(name)));
     caches.deployments.saw(server.put(bundleDeployments, aDeployment(name)));
@@ -53,6 +90,9 @@ async function serve({ answers = {}, isAllowed = true, isTrusted = () => true }:
     groups: caches.groups.store,
     deployments: caches.deployments.store,
     rollouts: { of: () => [] },
+    mappings: createMappings(caches),
+    policy: { policies: caches.policies.store, patterns: createPatterns() },
+    strategies: createRolloutStrategies(caches.rolloutPolicies.store),
     isTrusted,
     ask({ cluster, deploymentId }) {
       asked.push(`${cluster} ${deploymentId === digestA ? "A" : "other"}`);
@@ -80,7 +120,7 @@ async function serve({ answers = {}, isAllowed = true, isTrusted = () => true }:
     const read = answerLineSchema.parse(JSON.parse(line));
     return fleetPlanSchema.parse(JSON.parse("data" in read ? read.data : ""));
   }
-  return { server, get, plan, asked, reviewed };
+  return { caches, server, get, plan, asked, reviewed };
 }
 
 describe("the plan of an app", () => {
@@ -136,6 +176,46 @@ describe("the plan of an app", () => {
 
     assert.deepEqual([total, notAsked, unchanged.count], [3, 2, 1]);
     assert.equal(asked.length, 1);
+  });
+
+  test("has the clusters of namespaces that mappings add, but for those whose Policies refuse it", async () => {
+    const { caches, plan } = await serve();
+    mapTeamA(caches);
+
+    const mapped = await plan();
+    caches.policies.saw({
+      ...aPolicy("bundles", { allowedBundleNamespaces: ["platform"] }),
+      metadata: { namespace: "team-a", name: "bundles" },
+    });
+    const refused = await plan();
+
+    assert.deepEqual(
+      [mapped, refused].map(({ groups }) => groups.map(({ clusters: { first } }) => first)),
+      [
+        [["fleet-default/ams", "fleet-default/ber", "fleet-default/cgn", "team-a/par"]],
+        [["fleet-default/ams", "fleet-default/ber", "fleet-default/cgn"]],
+      ],
+    );
+  });
+
+  test("has the stages of the RolloutPolicy that the app names", async () => {
+    const { caches, plan } = await serve({ spec: { rolloutStrategy: { policy: "careful" } } });
+    caches.rolloutPolicies.saw({
+      apiVersion: rolloutApiVersion,
+      kind: "RolloutPolicy",
+      metadata: { namespace: "fleet-default", name: "careful" },
+      spec: {
+        stages: [
+          { name: "canary", clusterSelector: { matchLabels: { canary: "true" } } },
+          { name: "rest" },
+        ],
+      },
+    });
+    caches.clusters.saw(aCluster("ber", { metadata: { labels: { canary: "true" } } }));
+
+    const { total } = await plan("?stage=canary");
+
+    assert.equal(total, 1);
   });
 
   test("asks nobody about a deployment that the hub did not write", async () => {

@@ -7,14 +7,18 @@ import type { BundleRolloutStatus } from "@flotilla/shared/api/rollout";
 import { createTimeSlices } from "@flotilla/shared/concurrency";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
-import { byBundle, clusterKeyOf, isForCluster, targetedNamespace } from "../../base/index.ts";
+import { byBundle, clusterKeyOf, isForCluster } from "../../base/index.ts";
 import {
   assignStages,
   isStaged,
+  type Mappings,
+  type PolicyDeps,
+  type RolloutStrategies,
   stagesOf,
   toTargetCluster,
   toTargetGroup,
 } from "../../rules/index.ts";
+import { reachOf } from "../bundle/reach.ts";
 import type { KnownPlan, PlanOutcome, PlanTarget } from "../plan/plan-outcome.ts";
 import { digestOf } from "../stages/gate.ts";
 import { type PinnedContent, pinnedContents } from "../stages/pinned-contents.ts";
@@ -37,6 +41,10 @@ export interface DesiredPlanDeps {
   readonly groups: Pick<Store<ClusterGroup>, "byIndex">;
   readonly deployments: Pick<Store<BundleDeployment>, "byIndex">;
   readonly rollouts: Pick<RolloutObjects, "of">;
+  readonly mappings: Mappings;
+  /** Policies of the namespaces that mappings add. */
+  readonly policy: PolicyDeps;
+  readonly strategies: Pick<RolloutStrategies, "strategyOf">;
   /** Whether the hub wrote it for its Bundle. */
   readonly isTrusted: (deployment: BundleDeployment) => boolean;
 }
@@ -49,15 +57,20 @@ const pinning: ReadonlySet<BundleRolloutStatus["phase"]> = new Set([
   "Completed",
 ]);
 
-/** In the order of their names. */
+/**
+ * In the order of their names, those of namespaces that mappings add with the others. A namespace whose Policies refuse the Bundle is
+ * left out.
+ */
 export async function planCandidates(
   deps: DesiredPlanDeps,
   bundle: Bundle,
 ): Promise<readonly PlanCandidate[]> {
-  const namespace = targetedNamespace(bundle);
-  const groups = deps.groups.byIndex(byNamespace, namespace).map(toTargetGroup);
-  const clusters = deps.clusters
-    .byIndex(byNamespace, namespace)
+  const { namespaces } = reachOf(deps, bundle, new Map());
+  const groups = namespaces
+    .flatMap((each) => deps.groups.byIndex(byNamespace, each))
+    .map(toTargetGroup);
+  const clusters = namespaces
+    .flatMap((each) => deps.clusters.byIndex(byNamespace, each))
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const existing = new Map(
@@ -66,7 +79,7 @@ export async function planCandidates(
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map((deployment) => [clusterKeyOf(deployment), deployment] as const),
   );
-  const { rolloutStrategy: strategy } = bundle.spec;
+  const strategy = deps.strategies.strategyOf(bundle);
   const rollout = isStaged(strategy) ? deps.rollouts.of(bundle).at(-1) : undefined;
   const isPinned = rollout !== undefined && pinning.has(rollout.status?.phase ?? "Progressing");
   const pinned = isPinned

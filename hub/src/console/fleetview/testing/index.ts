@@ -8,7 +8,7 @@ import type {
   HelmOp,
   Schedule,
 } from "@flotilla/shared/api";
-import type { BundleRollout, Gate } from "@flotilla/shared/api/rollout";
+import type { BundleRollout, Gate, RolloutPolicy } from "@flotilla/shared/api/rollout";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import type { Event, KubeObject } from "@flotilla/shared/kube/objects";
 import { createWatchedStore } from "../../../testing/index.ts";
@@ -28,6 +28,7 @@ export function createShownCaches() {
     groups: createWatchedStore<ClusterGroup>(),
     rollouts: createWatchedStore<BundleRollout>(),
     gates: createWatchedStore<Gate>(),
+    rolloutPolicies: createWatchedStore<RolloutPolicy>(),
     schedules: createWatchedStore<Schedule>(),
     mappings: createWatchedStore<BundleNamespaceMapping>(),
     workspaces: createWatchedStore<KubeObject>(),
