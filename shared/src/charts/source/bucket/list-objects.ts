@@ -1,5 +1,5 @@
 /** Lists the objects of a bucket: all pages of it, without what is ignored, within limits. */
-import { createTimeSlices } from "../../../runtime/concurrency/index.ts";
+import { createTimeSlices, type TimeSlices } from "../../../runtime/concurrency/index.ts";
 import { AppError } from "../../../runtime/errors/index.ts";
 import { createIgnore, type IgnoreFile, ignoreFileName, maxIgnoreBytes } from "../ignore/index.ts";
 import { describeBytes, type Exchange } from "../transport/index.ts";
@@ -60,10 +60,11 @@ async function listAll(
   maxObjects: number,
 ): Promise<readonly BucketObject[]> {
   const { location } = call;
+  const slices = createTimeSlices();
   const objects: BucketObject[] = [];
   let continuation: string | undefined;
   do {
-    const page = await readPage(requests, call, continuation);
+    const page = await readPage(requests, call, { continuation, slices });
     for (const object of page.objects) checkKeyLength(object);
     objects.push(...page.objects);
     if (objects.length > maxObjects)
@@ -79,7 +80,10 @@ async function listAll(
 async function readPage(
   requests: Pick<BucketRequests, "query">,
   call: BucketCall,
-  continuation: string | undefined,
+  {
+    continuation,
+    slices,
+  }: { readonly continuation: string | undefined; readonly slices: TimeSlices },
 ): Promise<ListPage> {
   const response = await requests.query(call, {
     "list-type": "2",
@@ -92,7 +96,8 @@ async function readPage(
     maxBytes: maxPageBytes,
     tooLarge: bucketErrors.BUCKET_REQUEST,
   });
-  const page = pageOf(response, bytes);
+  await slices.pause();
+  const page = await pageOf(response, bytes, slices);
   if (page.continuation !== undefined && page.continuation === continuation)
     throw new AppError(
       bucketErrors.BUCKET_REQUEST,
@@ -101,9 +106,9 @@ async function readPage(
   return page;
 }
 
-function pageOf(response: Exchange, bytes: Uint8Array): ListPage {
+async function pageOf(response: Exchange, bytes: Buffer, slices: TimeSlices): Promise<ListPage> {
   try {
-    return parsePage(Buffer.from(bytes).toString("utf8"));
+    return await parsePage(bytes.toString("utf8"), slices);
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     throw new AppError(bucketErrors.BUCKET_REQUEST, `${response.request}: ${why}`, {
@@ -126,7 +131,7 @@ async function readIgnoreFiles(
     maxBytes: maxIgnoreBytes,
     tooLarge: bucketErrors.BUCKET_TOO_LARGE,
   });
-  return [{ directory: "", text: Buffer.from(bytes).toString("utf8") }];
+  return [{ directory: "", text: bytes.toString("utf8") }];
 }
 
 async function withoutIgnored(

@@ -1,6 +1,7 @@
 /** A page of a list of objects (ListObjectsV2), and the digest of the objects. Pure. */
 import { createHash } from "node:crypto";
-import { childText, parseXml, type XmlElement } from "./xml.ts";
+import type { TimeSlices } from "../../../runtime/concurrency/index.ts";
+import { childText, parseXmlInSlices, type XmlElement } from "./xml.ts";
 
 export interface BucketObject {
   readonly key: string;
@@ -19,15 +20,17 @@ export interface ListPage {
   readonly continuation: string | undefined;
 }
 
-/** Throws an Error when the text is not a list. */
-export function parsePage(text: string): ListPage {
-  const root = parseXml(text);
+/** With pauses. Throws an Error when the text is not a list. */
+export async function parsePage(text: string, slices: TimeSlices): Promise<ListPage> {
+  const root = await parseXmlInSlices(text, slices);
   if (root.name !== "ListBucketResult")
     throw new Error("the response is not a list of a bucket: the endpoint may not be S3");
   const isEncoded = childText(root, "EncodingType")?.toLowerCase() === "url";
-  const objects = root.children
-    .filter(({ name }) => name === "Contents")
-    .map((element) => objectOf(element, isEncoded));
+  const objects: BucketObject[] = [];
+  for (const element of root.children) {
+    if (element.name === "Contents") objects.push(objectOf(element, isEncoded));
+    if (slices.isOver) await slices.pause();
+  }
   const isCut = childText(root, "IsTruncated")?.trim() === "true";
   const continuation = childText(root, "NextContinuationToken");
   if (isCut && (continuation ?? "") === "")

@@ -8,7 +8,7 @@ import {
   type Exchange,
 } from "../transport/index.ts";
 
-export async function readRaw(response: Exchange, limit: BodyLimit): Promise<Uint8Array> {
+export async function readRaw(response: Exchange, limit: BodyLimit): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await passRaw(response, limit, (chunk) => {
     chunks.push(chunk);

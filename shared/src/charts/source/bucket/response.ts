@@ -36,7 +36,7 @@ export async function readFailure(response: Exchange): Promise<S3Failure> {
       maxBytes: maxErrorBytes,
       tooLarge: bucketErrors.BUCKET_REQUEST,
     });
-    const root = parseXml(Buffer.from(bytes).toString("utf8"));
+    const root = parseXml(bytes.toString("utf8"));
     const code = childText(root, "Code") ?? "";
     const region = fromHeader ?? childText(root, "Region");
     return { status, code: knownCodes.has(code) ? code : "", region: regionName(region) };

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { growthOf } from "@flotilla/shared/time/testing";
 import { describe, it } from "vitest";
-import { childText, parseXml } from "./xml.ts";
+import { createTimeSlices } from "../../../runtime/concurrency/index.ts";
+import { childText, parseXml, parseXmlInSlices } from "./xml.ts";
 
 describe("XML", () => {
   it("is read with its text, entities and empty elements", () => {
@@ -19,6 +20,21 @@ describe("XML", () => {
       ],
     );
     assert.equal(childText(root, "none"), undefined);
+  });
+
+  it("is read in slices as it is read at once", async () => {
+    const text = `<a>${"<b>1</b>".repeat(1_000)}</a>`;
+    let turns = 0;
+    const other = setInterval(() => {
+      turns += 1;
+    }, 0);
+
+    const root = await parseXmlInSlices(text, createTimeSlices(0));
+    clearInterval(other);
+
+    assert.deepEqual(root, parseXml(text));
+    assert.ok(turns > 0, "nothing else had its turn");
+    await assert.rejects(parseXmlInSlices("<a>", createTimeSlices()), /not valid XML/);
   });
 
   const broken = [

@@ -3,6 +3,8 @@
  * else (document types, entities of its own) is refused.
  */
 
+import type { TimeSlices } from "../../../runtime/concurrency/index.ts";
+
 export interface XmlElement {
   readonly name: string;
   /** Its own text, without that of its children. */
@@ -29,13 +31,36 @@ const entities: Readonly<Record<string, string>> = {
   quot: '"',
 };
 
+/** Tokens that are read at once. */
+const tokensOfStep = 200;
+
 /** The root element. Throws an Error that says where it is not valid. */
 export function parseXml(text: string): XmlElement {
+  const reading = readXml(text);
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As `parseXml`, with pauses: a large text takes tens of milliseconds. */
+export async function parseXmlInSlices(text: string, slices: TimeSlices): Promise<XmlElement> {
+  const reading = readXml(text);
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return step.value;
+    if (slices.isOver) await slices.pause();
+  }
+}
+
+/** Yields now and then. */
+function* readXml(text: string): Generator<void, XmlElement> {
   const root: OpenElement = { name: "", text: "", children: [] };
   const open: OpenElement[] = [root];
   let at = text.startsWith("\ufeff") ? 1 : 0;
   let elements = 0;
   let references = 0;
+  let tokens = 0;
 
   function unescaped(plain: string): string {
     return plain.replace(/&([^;&]*);?/g, (reference: string, name: string) => {
@@ -56,6 +81,8 @@ export function parseXml(text: string): XmlElement {
   }
 
   while (at < text.length) {
+    tokens += 1;
+    if (tokens % tokensOfStep === 0) yield;
     const current = open.at(-1) ?? root;
     if (text[at] !== "<") {
       const end = text.indexOf("<", at);

@@ -65,13 +65,14 @@ export async function chooseTag(
   const constraint = parseConstraint(semver);
   const isSelected = createFilter(semverFilter, patterns);
   const slices = createTimeSlices();
-  const chunks: Candidate[][] = [];
+  const read = readerOf(mediaType);
+  const chunks: string[][] = [];
   for (let at = 0; at < tags.length; at += tagsOfChunk) {
-    chunks.push(candidatesOf(tags.slice(at, at + tagsOfChunk), mediaType));
+    chunks.push(sortedVersions(tags.slice(at, at + tagsOfChunk), read));
     if (slices.isOver) await slices.pause();
   }
   const highest: string[] = [];
-  for (const { tag, version } of highestFirst(chunks)) {
+  for (const { tag, version } of highestFirst(chunks, read)) {
     if (slices.isOver) await slices.pause();
     const isSatisfying = satisfies(constraint, version);
     if (!isSatisfying && highest.length === shownTags) continue;
@@ -85,33 +86,45 @@ export async function chooseTag(
   );
 }
 
-/** The tags that are versions, the highest first; of equal ones that which the registry lists first. */
-function candidatesOf(tags: readonly string[], mediaType: string | undefined): Candidate[] {
-  return tags
-    .flatMap((tag): readonly Candidate[] => {
-      const version = strictVersion(mediaType === helmChartLayer ? tag.replaceAll("_", "+") : tag);
-      return version === undefined ? [] : [{ tag, version }];
-    })
-    .sort((a, b) => compareVersions(b.version, a.version));
+/** Reads a tag as a version; undefined: it is none. */
+type ReadVersion = (tag: string) => Candidate | undefined;
+
+function readerOf(mediaType: string | undefined): ReadVersion {
+  return (tag) => {
+    const version = strictVersion(mediaType === helmChartLayer ? tag.replaceAll("_", "+") : tag);
+    return version && { tag, version };
+  };
 }
 
-/** From sorted lists. */
-function* highestFirst(chunks: readonly (readonly Candidate[])[]): Generator<Candidate> {
-  const next = chunks.map(() => 0);
+/** The tags that are versions, the highest first; of equal ones that which the registry lists first. */
+function sortedVersions(tags: readonly string[], read: ReadVersion): string[] {
+  return tags
+    .flatMap((tag) => read(tag) ?? [])
+    .sort((a, b) => compareVersions(b.version, a.version))
+    .map(({ tag }) => tag);
+}
+
+/**
+ * From sorted lists. Only the version of the next tag of each is kept: those of 100,000 tags are many times as large as the tags, and
+ * collecting them holds everything up.
+ */
+function* highestFirst(
+  chunks: readonly (readonly string[])[],
+  read: ReadVersion,
+): Generator<Candidate> {
+  const rests = chunks.map((tags) => ({ tags, at: 0, next: read(tags[0] ?? "") }));
   for (;;) {
-    let highest: Candidate | undefined;
-    let from = 0;
-    for (const [chunk, candidates] of chunks.entries()) {
-      const candidate = candidates[next[chunk] ?? 0];
-      if (candidate === undefined) continue;
-      if (highest !== undefined && compareVersions(candidate.version, highest.version) <= 0)
-        continue;
-      highest = candidate;
-      from = chunk;
+    let first: (typeof rests)[number] | undefined;
+    for (const rest of rests) {
+      if (rest.next === undefined) continue;
+      const isHigher =
+        first?.next === undefined || compareVersions(rest.next.version, first.next.version) > 0;
+      if (isHigher) first = rest;
     }
-    if (highest === undefined) return;
-    next[from] = (next[from] ?? 0) + 1;
-    yield highest;
+    if (first?.next === undefined) return;
+    yield first.next;
+    first.at += 1;
+    first.next = read(first.tags[first.at] ?? "");
   }
 }
 
