@@ -68,6 +68,8 @@ export interface HubConfig {
   readonly requireLocalAccount: boolean;
   /** Whether every deployment needs a service account, as if each namespace had a Policy that requires one. */
   readonly requireServiceAccount: boolean;
+  /** Whether approvals count whose names the API server has not checked. */
+  readonly unverifiedApprovals: boolean;
   /** Whether the hub makes the bootstrap Secret of the agent of its own cluster. */
   readonly enrolsLocalCluster: boolean;
   /** The folder with the files of the dashboard's page. */
@@ -101,6 +103,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --gcr-issuer URL             whose tokens Receivers of type gcr accept; default https://accounts.google.com
   --certificate-lifetime D     of agents' certificates; default 24h
   --enrol-local-cluster        make the Secret with which the agent of the hub's own cluster enrols as fleet-local/local
+  --unverified-approvals       approvals of Gates count although the API server has not checked who wrote them
   --require-service-account    every deployment needs a service account, as if each namespace had a Policy that requires one
   --local-without-account      HelmReleases on the hub's own cluster need no service account
   --flux-namespace NAME        where Flux's controllers would run, and have their Leases; may be repeated; default flux-system
@@ -156,6 +159,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     fluxNamespaces: flags["flux-namespace"],
     requireLocalAccount: !flags["local-without-account"],
     requireServiceAccount: flags["require-service-account"],
+    unverifiedApprovals: flags["unverified-approvals"],
     enrolsLocalCluster: flags["enrol-local-cluster"],
     logLevel,
     dashboardDir: flags["dashboard-dir"],
@@ -217,6 +221,7 @@ function readFlags(args: readonly string[]) {
         "cross-namespace-references": { type: "boolean", default: false },
         "local-without-account": { type: "boolean", default: false },
         "require-service-account": { type: "boolean", default: false },
+        "unverified-approvals": { type: "boolean", default: false },
         "enrol-local-cluster": { type: "boolean", default: false },
         "flux-namespace": { type: "string", multiple: true, default: ["flux-system"] },
         "gcr-issuer": { type: "string", default: "https://accounts.google.com" },

@@ -208,6 +208,7 @@ export async function serve(
           resolver: parts.sources,
           askAgent,
           requireServiceAccount: config.requireServiceAccount,
+          unverifiedApprovals: config.unverifiedApprovals,
           flux: {
             informers: parts.flux,
             readIndex: parts.sources.readIndex,

@@ -225,6 +225,9 @@ test("nobody resumes it without the right or without saying so, and the gate is 
     [smoke?.status?.decision?.by, smoke?.status?.decision?.message],
     ["ci", "HTTP status 200"],
   );
+  const { status } = await rolloutAs("the decision of ci", waitsIn("rest"));
+  const record = status?.stages?.[0]?.gates?.findLast(({ name }) => name === "smoke");
+  assert.deepEqual([record?.decision?.by, record?.decision?.verified], ["ci", true]);
 });
 
 test("an approval needs the digest and the right, and completes the rollout", async () => {

@@ -66,7 +66,7 @@ export { reservedFormProblem } from "./frontend/reserved-forms.ts";
 export { writeBundle } from "./frontend/write-bundle.ts";
 export { mappingProblem, mapsBundle, mapsNamespace } from "./mapping/judged-mapping.ts";
 export { createMappings, type MappingSources, type Mappings } from "./mapping/mappings.ts";
-export { refusalIn } from "./mapping/refusals.ts";
+export { type Reach, reachOf } from "./mapping/reach.ts";
 export {
   createReconcileDurations,
   type ReconcileDurations,

@@ -71,6 +71,8 @@ export interface TestLeaderOptions {
   readonly send?: SendEvent;
   /** Agents that say what would change. Without it none answers. */
   readonly askAgent?: AskAgent;
+  /** As for staged rollouts. */
+  readonly unverifiedApprovals?: boolean;
 }
 
 const noAgent: AskAgent = () =>
@@ -78,7 +80,13 @@ const noAgent: AskAgent = () =>
 
 export function createTestLeader(
   resolver: Resolver,
-  { readIndex, bucketClient, send, askAgent = noAgent }: TestLeaderOptions = {},
+  {
+    readIndex,
+    bucketClient,
+    send,
+    askAgent = noAgent,
+    unverifiedApprovals,
+  }: TestLeaderOptions = {},
 ): TestLeader {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
@@ -148,6 +156,7 @@ export function createTestLeader(
       caches,
       resolver,
       askAgent,
+      unverifiedApprovals,
       pack: (content) => {
         const packing = packContent(content);
         packings.add(packing);

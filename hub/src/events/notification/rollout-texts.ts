@@ -23,6 +23,8 @@ export function breachText({ stage, cause, failed, maxFailures, gate }: Breach):
       return `${clusterCount(failed)} of stage ${stage} failed, more than the ${maxFailures} that may`;
     case "GateFailed":
       return `the gate ${gate} of stage ${stage} has failed`;
+    case "GateUnverified":
+      return `the gate ${gate} of stage ${stage} does not count: the API server has not checked who approved`;
     case "GateExpired":
       return `nobody decided the gate ${gate} of stage ${stage} in time`;
     case "NothingReady":

@@ -26,6 +26,8 @@ export interface RunDeps extends ControllerDeps, HubRules {
   /** Asks the agent of a cluster what would change, wherever it is connected. */
   readonly askAgent: AskAgent;
   readonly observer?: StatusObserver | undefined;
+  /** As for staged rollouts. */
+  readonly unverifiedApprovals?: boolean | undefined;
   /** Flux's kinds; absent in tests that have none. */
   readonly flux?: FluxDeps;
   /** For tests, which have to wait until a content is packed. */

@@ -1,13 +1,13 @@
 /** Approvals of plans by the controllers of leaders, on an API server in memory, with agents that say what would change. */
 import assert from "node:assert/strict";
 import type { RolloutStrategy } from "@flotilla/shared/api";
-import { type Gate, gates } from "@flotilla/shared/api/rollout";
+import type { Gate } from "@flotilla/shared/api/rollout";
 import { secrets } from "@flotilla/shared/kube/objects";
 import { describe, onTestFinished, test } from "vitest";
 import type { AskAgent, PlanQuestion, PlanTarget } from "../../rollout/index.ts";
 import { planIn, planLabel } from "../../rollout/plan/plan-secret.ts";
 import { answered } from "../../rollout/plan/testing/index.ts";
-import { createStagedFleet, type StagedFleet } from "./testing/index.ts";
+import { createStagedFleet, decideGate, type StagedFleet } from "./testing/index.ts";
 
 const strategy: RolloutStrategy = {
   stages: [
@@ -55,9 +55,7 @@ function openGate({ gates: all }: Pick<StagedFleet, "gates">): Gate | undefined 
 
 function approve({ leader, gates: all }: StagedFleet): void {
   const gate = openGate({ gates: all });
-  if (gate === undefined) return;
-  const decision = { result: "Passed" as const, by: "alice", digest: gate.spec.digest };
-  leader.rest.put(gates, { ...gate, status: { ...gate.status, decision } });
+  if (gate !== undefined) decideGate(leader.rest, gate);
 }
 
 function plans({ leader }: StagedFleet) {

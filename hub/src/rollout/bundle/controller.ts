@@ -69,6 +69,8 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   /** How a content is packed; by default as agents expect it. */
   readonly pack?: Pack;
   readonly signer: PinSigner;
+  /** As for staged rollouts. */
+  readonly unverifiedApprovals?: boolean | undefined;
   /** The events of staged rollouts. */
   readonly observer?: Pick<StatusObserver, "rollout"> | undefined;
   /** Objects of front ends, which Bundles are made for. */

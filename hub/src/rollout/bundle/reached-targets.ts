@@ -2,9 +2,14 @@
 import type { Bundle, Cluster, ClusterGroup } from "@flotilla/shared/api";
 import type { AppError } from "@flotilla/shared/errors";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
-import { isStaged, type Mappings, type PolicyDeps } from "../../rules/index.ts";
+import {
+  isStaged,
+  type Mappings,
+  type PolicyDeps,
+  type Reach,
+  reachOf,
+} from "../../rules/index.ts";
 import { type ContentPacker, matchTargets, type TargetMatches } from "./place.ts";
-import { type Reach, reachOf } from "./reach.ts";
 import { type PoliciesIn, type RequiredApprovals, requiredApprovals } from "./required-gates.ts";
 
 export interface ReachedTargetsDeps {

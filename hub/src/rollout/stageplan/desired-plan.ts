@@ -14,11 +14,11 @@ import {
   type Mappings,
   type PolicyDeps,
   type RolloutStrategies,
+  reachOf,
   stagesOf,
   toTargetCluster,
   toTargetGroup,
 } from "../../rules/index.ts";
-import { reachOf } from "../bundle/reach.ts";
 import type { KnownPlan, PlanOutcome, PlanTarget } from "../plan/plan-outcome.ts";
 import { digestOf } from "../stages/gate.ts";
 import { type PinnedContent, pinnedContents } from "../stages/pinned-contents.ts";

@@ -152,7 +152,7 @@ function conclusionOf(
     return isOver
       ? { status: "False", reason: "Superseded", message: "its rollout has ended" }
       : { status: "Unknown", reason: "Waiting", message: "" };
-  if (reason === "Expired") return { status: "False", reason: "Expired", message };
+  if (reason === "Expired" || reason === "Unverified") return { status: "False", reason, message };
   if (result === "Passed")
     return { status: "True", reason: type === "Approval" ? "Approved" : "Passed", message };
   return { status: "False", reason: type === "Approval" ? "Rejected" : "Failed", message };

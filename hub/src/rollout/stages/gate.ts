@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type GateType, gateTypes, type StageGate } from "@flotilla/shared/api";
 import type { GateDecision, GateRecord } from "@flotilla/shared/api/rollout";
+import { gateDecisionPolicy } from "@flotilla/shared/api/rollout/admission";
 import { canonicalJson } from "@flotilla/shared/json";
 import { cutText } from "@flotilla/shared/text";
 import { formatTimeMs, parseGoDuration, parseTime } from "@flotilla/shared/time";
@@ -19,7 +20,14 @@ export interface GateFacts {
   /** Whether the rollout of another app has completed a stage, or all. */
   readonly isRolledOut: (app: NonNullable<StageGate["rollout"]>) => boolean;
   /** The decision in the Gate with the UID of the record, as somebody wrote it. */
-  readonly decisionOf: (record: GateRecord) => GateDecision | undefined;
+  readonly decisionOf: (record: GateRecord) => FoundDecision | undefined;
+  /** Whether a name that the API server has not checked is enough for an approval. */
+  readonly acceptsUnverified: boolean;
+}
+
+/** A decision, and whether the API server has checked who made it. */
+export interface FoundDecision extends GateDecision {
+  readonly verified: boolean;
 }
 
 /** What a gate is about. */
@@ -123,9 +131,21 @@ export function judgeGate(gate: StageGate, record: GateRecord, facts: GateFacts)
   }
   const decision = record.uid === undefined ? undefined : facts.decisionOf(record);
   if (decision === undefined || decision.digest !== record.digest) return record;
-  const { result, by, message } = decision;
-  return ended(record, nowMs, { result, reason: "Decided", by, message });
+  const { result, by, message, verified } = decision;
+  const isDoubtful = record.type === "Approval" && result === "Passed" && !verified;
+  if (isDoubtful && !facts.acceptsUnverified)
+    return ended(record, nowMs, {
+      result: "Failed",
+      reason: "Unverified",
+      by,
+      verified,
+      message: unverifiedText,
+    });
+  return ended(record, nowMs, { result, reason: "Decided", by, verified, message });
 }
+
+/** What a person can do about an approval by a name that was not checked. */
+export const unverifiedText = `the API server has not checked who approved: install the ValidatingAdmissionPolicy ${gateDecisionPolicy}, which the chart flotilla-crds has and which needs Kubernetes 1.30, and resume; or set unverifiedApprovals in the chart flotilla`;
 
 /** Measured from a time that is stored here: the time of a condition may be that of another content. */
 function judgeSoak(duration: string, record: GateRecord, facts: GateFacts): GateRecord {
@@ -141,8 +161,10 @@ function judgeSoak(duration: string, record: GateRecord, facts: GateFacts): Gate
 
 interface End {
   readonly result: "Passed" | "Failed";
-  readonly reason: "Decided" | "Expired" | "Met";
+  readonly reason: "Decided" | "Expired" | "Met" | "Unverified";
   readonly by?: string;
+  /** Absent: nobody but the hub decided. */
+  readonly verified?: boolean;
   readonly message?: string | undefined;
 }
 
@@ -150,7 +172,7 @@ const messageChars = 512;
 
 /** A record of a gate that has passed or failed. */
 export function ended(record: GateRecord, nowMs: number, end: End): GateRecord {
-  const { result, reason, by = "", message = "" } = end;
+  const { result, reason, by = "", verified, message = "" } = end;
   return {
     ...record,
     result,
@@ -158,6 +180,7 @@ export function ended(record: GateRecord, nowMs: number, end: End): GateRecord {
     decision: {
       result,
       by: cutText(by, messageChars),
+      ...(verified !== undefined && { verified }),
       at: formatTimeMs(nowMs),
       digest: record.digest,
       ...(message !== "" && { message: cutText(message, messageChars) }),

@@ -2,7 +2,7 @@
 import type { Breach, BundleRolloutStatus, RolloutReason } from "@flotilla/shared/api/rollout";
 import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { stagesOf } from "../../rules/index.ts";
-import { shiftGates } from "./gate.ts";
+import { shiftGates, unverifiedText } from "./gate.ts";
 import type { Decided } from "./staged-status.ts";
 import { isUnblocked, type StageParts, type StepInputs } from "./step-inputs.ts";
 import { waitingText } from "./waiting.ts";
@@ -109,6 +109,8 @@ export function breachText({ stage, cause, failed, maxFailures, gate, at }: Brea
       return `stage ${stage}: ${failed} ${failed === 1 ? "cluster has" : "clusters have"} failed, more than the ${maxFailures} that may`;
     case "GateFailed":
       return `the gate ${gate} of stage ${stage} has failed`;
+    case "GateUnverified":
+      return `the gate ${gate} of stage ${stage} does not count: ${unverifiedText}`;
     case "GateExpired":
       return `nobody decided the gate ${gate} of stage ${stage} until ${at}`;
     case "NothingReady":

@@ -246,7 +246,7 @@ function rejectedDiffs(records: readonly GateRecord[], { name }: StageGate): Rea
   const rejected = new Set<string>();
   for (const { plan, result, reason } of records.filter((record) => record.name === name))
     for (const diff of plan?.diffs ?? []) {
-      if (result === "Failed" && reason !== "Expired") rejected.add(diff);
+      if (result === "Failed" && reason === "Decided") rejected.add(diff);
       else rejected.delete(diff);
     }
   return rejected;

@@ -252,15 +252,21 @@ function testsOf(members: readonly ClassedMember[]): GateFacts["tests"] {
     : "running";
 }
 
+/** By the reason of a gate; by any other one it was failed. */
+const gateCauses: Readonly<Record<string, Breach["cause"]>> = {
+  Expired: "GateExpired",
+  Unverified: "GateUnverified",
+};
+
 function gateBreach(
   { stage, onFailure, facts, limits, members }: StageInput,
   gate: GateRecord,
 ): Breach {
   return {
     stage: stage.name,
-    cause: gate.reason === "Expired" ? "GateExpired" : "GateFailed",
-    // A gate that has failed never passes.
-    action: onFailure === "Continue" ? "Halt" : onFailure,
+    cause: gateCauses[gate.reason ?? ""] ?? "GateFailed",
+    // A gate that has failed never passes. One that does not count says nothing about what is deployed.
+    action: onFailure === "Continue" || gate.reason === "Unverified" ? "Halt" : onFailure,
     at: formatTimeMs(facts.nowMs),
     failed: members.filter(isFailure).length,
     maxFailures: storable(limits.maxFailures),

@@ -28,6 +28,7 @@ import {
   toTargetCluster,
 } from "../../rules/index.ts";
 import { approvalRemark } from "./approvals.ts";
+import { isNameChecked, namesCheckedSince } from "./checked-names.ts";
 import { chooseRollout, outdatedRollouts } from "./choose-rollout.ts";
 import { createGateWriter } from "./gate-writer.ts";
 import { hasRevision, type Member } from "./member.ts";
@@ -50,6 +51,8 @@ export interface StagedRolloutsDeps extends Omit<RolloutObjectsDeps, "signer"> {
   readonly contents: Pick<ContentStore, "ensure" | "read">;
   readonly plans: StagedPlans;
   readonly windows: RolloutWindows;
+  /** Whether approvals count whose names the API server has not checked. */
+  readonly unverifiedApprovals?: boolean | undefined;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -150,7 +153,8 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       planOf: (source) => (isPlanned ? deps.plans.planOf(rollout, source) : undefined),
     });
     const stable = rollout.status?.stable ?? stableOf(rollouts, rollout);
-    const step = stepInputs(inputs, { rollout, members, stable });
+    const checkedSinceMs = await checkedSinceFor(rollout);
+    const step = stepInputs(inputs, { rollout, members, stable, checkedSinceMs });
     const { goesBack, isSuperseded, next } = choice;
     const result = stepRollout({ ...step, goesBack, isSuperseded, next });
     if (!result.isStored) {
@@ -241,10 +245,12 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       rollout,
       members,
       stable,
+      checkedSinceMs,
     }: {
       readonly rollout: BundleRollout;
       readonly members: readonly Member[];
       readonly stable: string | undefined;
+      readonly checkedSinceMs: number | undefined;
     },
   ): Omit<StepInputs, "goesBack" | "isSuperseded" | "next"> {
     const matching = new Set(members.filter(({ content }) => content !== "").map(({ key }) => key));
@@ -266,15 +272,37 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       facts: {
         windowOf: deps.windows.in(namespace),
         isRolledOut: (app) => isRolledOut(objects.inNamespace(namespace), app),
-        decisionOf({ gate, uid }) {
-          const found = deps.gates.get(keyOf({ namespace, name: gate }));
-          return found !== undefined && found.metadata.uid === uid
-            ? found.status?.decision
-            : undefined;
+        decisionOf(record) {
+          const found = gateOf(rollout, record);
+          const decision = found?.status?.decision;
+          return (
+            found && decision && { ...decision, verified: isNameChecked(found, checkedSinceMs) }
+          );
         },
+        acceptsUnverified: deps.unverifiedApprovals === true,
       },
       nowMs: deps.clock.now(),
     };
+  }
+
+  /** The Gate of a record; undefined: it is gone, or another one has its name. */
+  function gateOf(
+    { metadata: { namespace = "" } }: BundleRollout,
+    { gate: name, uid }: GateRecord,
+  ) {
+    const found = deps.gates.get(keyOf({ namespace, name }));
+    return found !== undefined && found.metadata.uid === uid ? found : undefined;
+  }
+
+  /** Read only where somebody has decided: `namesCheckedSince`. */
+  async function checkedSinceFor(rollout: BundleRollout): Promise<number | undefined> {
+    const isDecided = (rollout.status?.stages ?? []).some(({ gates = [] }) =>
+      gates.some(
+        (record) =>
+          record.result === "Waiting" && gateOf(rollout, record)?.status?.decision !== undefined,
+      ),
+    );
+    return isDecided ? await namesCheckedSince(deps.rest) : undefined;
   }
 
   /** When they are stored at the latest, if not now. */

@@ -6,7 +6,10 @@ import type { AppError } from "@flotilla/shared/errors";
 import { refOf } from "@flotilla/shared/kube/objects";
 import { listNames } from "@flotilla/shared/text";
 import { clusterKeyOf } from "../../base/index.ts";
-import { type Mappings, type PolicyDeps, refusalIn, releaseOfBundle } from "../../rules/index.ts";
+import { releaseOfBundle } from "../frontend/planned-release.ts";
+import type { PolicyDeps } from "../policy/judge.ts";
+import type { Mappings } from "./mappings.ts";
+import { refusalIn } from "./refusals.ts";
 
 export interface Reach {
   readonly namespaces: readonly string[];

@@ -109,8 +109,8 @@ const nextSchema = fields({
 const breachSchema = fields({
   stage: described(stageName, "The stage."),
   cause: described(
-    z.enum(["Failures", "GateFailed", "GateExpired", "NothingReady"]),
-    "`Failures`: more clusters have failed than `maxFailures`. `GateFailed`, `GateExpired`: `gate` was failed, or nobody decided in time. `NothingReady`: no cluster of the stage is ready, and none is missing.",
+    z.enum(["Failures", "GateFailed", "GateExpired", "GateUnverified", "NothingReady"]),
+    "`Failures`: more clusters have failed than `maxFailures`. `GateFailed`, `GateExpired`: `gate` was failed, or nobody decided in time. `GateUnverified`: it was approved, and the API server has not checked by whom. `NothingReady`: no cluster of the stage is ready, and none is missing.",
   ),
   action: described(z.enum(failureActions), "What follows from it: `onFailure` at that time."),
   at: timeOf("When it was observed. Nothing is promoted from then on, until it is resumed."),
@@ -136,6 +136,7 @@ const rolloutReasons = [
   "TooManyFailures",
   "GateFailed",
   "GateExpired",
+  "GateUnverified",
   "NothingReady",
   "Requested",
   "StableRequested",
@@ -150,7 +151,7 @@ const bundleRolloutStatusSchema = fields({
   phase: described(z.enum(rolloutPhases), "The phase."),
   reason: described(
     z.enum(rolloutReasons).optional(),
-    "Why it is in this phase. `Promoting`: clusters are promoted or in flight. Waiting: `GateWaiting`, `WindowClosed`, `Soaking`, `ClustersMissing` (offline or paused ones, below `minSuccess`), `DependencyNotReady`, `LimitReached` (unavailable clusters use up `maxUnavailable`), `StageEmpty`, `Paused` (the Bundle is). Halted, RollingBack, RolledBack: `TooManyFailures`, `GateFailed`, `GateExpired`, `NothingReady`, `Requested` (`spec.state`), `StableRequested` (the desired revision is the stable one). Superseded: `NewerRevision`. Cancelled: `Requested`. Completed: `AllStagesCompleted`.",
+    "Why it is in this phase. `Promoting`: clusters are promoted or in flight. Waiting: `GateWaiting`, `WindowClosed`, `Soaking`, `ClustersMissing` (offline or paused ones, below `minSuccess`), `DependencyNotReady`, `LimitReached` (unavailable clusters use up `maxUnavailable`), `StageEmpty`, `Paused` (the Bundle is). Halted, RollingBack, RolledBack: `TooManyFailures`, `GateFailed`, `GateExpired`, `GateUnverified`, `NothingReady`, `Requested` (`spec.state`), `StableRequested` (the desired revision is the stable one). Superseded: `NewerRevision`. Cancelled: `Requested`. Completed: `AllStagesCompleted`.",
   ),
   message: plainText("For people: what it waits for, or why it was halted, in one sentence."),
   since: optionalTime(

@@ -97,7 +97,7 @@ const gateStatusSchema = fields({
   ),
   conditions: described(
     conditionsSchema,
-    "`Passed`: Unknown while it waits. The reason says how it ended: `Approved`, `Rejected`, `Passed`, `Failed`, `Expired`, `Superseded`. Written by the hub, after it has stored the result in the BundleRollout.",
+    "`Passed`: Unknown while it waits. The reason says how it ended: `Approved`, `Rejected`, `Passed`, `Failed`, `Expired`, `Unverified`, `Superseded`. Written by the hub, after it has stored the result in the BundleRollout.",
   ),
   observedGeneration: integer("The `metadata.generation` that the conditions are for."),
 });

@@ -20,6 +20,7 @@ export { runHistory, stable, untilSettled } from "./run-history.ts";
 export {
   bundleStatusOf,
   createStagedFleet,
+  decideGate,
   type StagedClusters,
   type StagedFleet,
 } from "./staged-fleet.ts";

@@ -15,6 +15,11 @@ import {
   type Gate,
   gates,
 } from "@flotilla/shared/api/rollout";
+import { gateDecisionObjects } from "@flotilla/shared/api/rollout/admission";
+import {
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
+} from "@flotilla/shared/kube/objects";
 import {
   aCluster,
   aHelmOp,
@@ -62,19 +67,47 @@ export interface StagedFleet {
 /** Longer than the delay of statuses. */
 const quietMs = 3_000;
 
-interface StagedFleetOptions extends Pick<TestLeaderOptions, "send" | "askAgent"> {
+interface StagedFleetOptions
+  extends Pick<TestLeaderOptions, "send" | "askAgent" | "unverifiedApprovals"> {
   /** Sets the time, and puts what exists before anything else does. */
   readonly begin?: (leader: TestLeader) => void;
+  /** Whether the API server checks who decides; by default it does. */
+  readonly checksNames?: boolean;
+}
+
+const installedAt = "2025-12-01T00:00:00Z";
+
+/** The ValidatingAdmissionPolicy that checks names in decisions, as the chart of the definitions has it. */
+function installGateDecisions(rest: TestLeader["rest"]): void {
+  const { policy, binding } = gateDecisionObjects;
+  const metadata = { ...policy.metadata, creationTimestamp: installedAt };
+  rest.put(validatingAdmissionPolicies, { ...policy, metadata });
+  rest.put(validatingAdmissionPolicyBindings, { ...binding, metadata });
+}
+
+/** Alice decides. The Gate is as old as the policy that checks her name. */
+export function decideGate(
+  rest: TestLeader["rest"],
+  gate: Gate,
+  result: "Passed" | "Failed" = "Passed",
+): void {
+  const decision = { result, by: "alice", digest: gate.spec.digest };
+  rest.put(gates, {
+    ...gate,
+    metadata: { ...gate.metadata, creationTimestamp: installedAt },
+    status: { ...gate.status, decision },
+  });
 }
 
 export async function createStagedFleet(
   strategy: RolloutStrategy,
   labels: StagedClusters,
-  { begin = () => undefined, ...options }: StagedFleetOptions = {},
+  { begin = () => undefined, checksNames = true, ...options }: StagedFleetOptions = {},
 ): Promise<StagedFleet> {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
   const leader = createTestLeader(resolverOf(repository), options);
   const { rest } = leader;
+  if (checksNames) installGateDecisions(rest);
   begin(leader);
 
   function add(name: string, own: Readonly<Record<string, string>>): void {
@@ -156,8 +189,7 @@ export async function createStagedFleet(
         .all(gates)
         .findLast(({ spec, status }) => spec.gate === name && status?.decision === undefined);
       assert.ok(gate, `no Gate ${name} waits`);
-      const decision = { result, by: "alice", digest: gate.spec.digest };
-      rest.put(gates, { ...gate, status: { ...gate.status, decision } });
+      decideGate(rest, gate, result);
     },
     setStrategy(rolloutStrategy) {
       const helmOp = rest.peek(helmOps, { namespace: workspace, name: "web" });

@@ -336,7 +336,11 @@ function inputsOf(
     facts: {
       windowOf: ({ schedule = "" }, atMs) => windowStateOf(simulation, schedule, atMs),
       isRolledOut: () => false,
-      decisionOf: ({ uid }) => (uid === undefined ? undefined : simulation.decisions.get(uid)),
+      decisionOf({ uid = "" }) {
+        const decision = simulation.decisions.get(uid);
+        return decision && { ...decision, verified: true };
+      },
+      acceptsUnverified: false,
     },
     nowMs,
   };

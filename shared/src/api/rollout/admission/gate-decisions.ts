@@ -46,8 +46,11 @@ interface ValidatingAdmissionPolicyBinding {
   readonly spec: { readonly policyName: string; readonly validationActions: readonly "Deny"[] };
 }
 
+/** The name of the policy, and of its binding. */
+export const gateDecisionPolicy = "gate-decisions.flotilla.dev";
+
 const metadata = {
-  name: "gate-decisions.flotilla.dev",
+  name: gateDecisionPolicy,
   // Gates that are there must not become open to false names when the chart is uninstalled.
   annotations: { "helm.sh/resource-policy": "keep" },
 } as const;

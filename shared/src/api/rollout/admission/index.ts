@@ -1,1 +1,1 @@
-export { gateDecisionObjects, renderAdmission } from "./gate-decisions.ts";
+export { gateDecisionObjects, gateDecisionPolicy, renderAdmission } from "./gate-decisions.ts";
