@@ -11,6 +11,8 @@ import { startTestRegistry } from "@flotilla/local/testing";
 import {
   apiVersion,
   type Bundle,
+  type BundleNamespaceMapping,
+  bundleNamespaceMappings,
   bundles,
   clusterGroups,
   type HelmOp,
@@ -29,7 +31,7 @@ import type { TestCluster } from "../harness/fleet.ts";
 import { pushChart } from "../harness/push-chart.ts";
 import { createAdmin } from "../harness/rbac.ts";
 import { installedConfig } from "../harness/releases.ts";
-import { messageOf, waitForObject } from "../harness/wait.ts";
+import { messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
 
 const { fleet, charts } = await startFleetForFile({
   clusters: [{ env: "prod", region: "eu" }, { env: "canary", region: "us" }, { name: "local" }],
@@ -111,8 +113,10 @@ async function apply(file: string, clusters: number, elsewhere: Addresses = []):
   );
   let applied: HelmOp | undefined;
   for (const document of parseAllDocuments(text)) {
-    const object: HelmOp | Secret = document.toJS();
-    if (object.kind === "Secret") await fleet.hub.create(secrets, object);
+    const object: HelmOp | Secret | BundleNamespaceMapping = document.toJS();
+    if (object.kind === "Secret") await fleet.hub.create(secrets, document.toJS());
+    else if (object.kind === "BundleNamespaceMapping")
+      await fleet.hub.create(bundleNamespaceMappings, document.toJS());
     else applied = await fleet.hub.create(helmOps, document.toJS() satisfies HelmOp);
   }
   assert.ok(applied !== undefined);
@@ -164,6 +168,7 @@ test("there is a test for each form", () => {
   assert.deepEqual(globSync("*.yaml", { cwd: join(import.meta.dirname, "documents") }).sort(), [
     "downstream-resources-and-values.yaml",
     "http.yaml",
+    "mapped.yaml",
     "oci-polled.yaml",
     "private.yaml",
     "tarball.yaml",
@@ -206,6 +211,27 @@ test("oci-polled.yaml: a registry, a constraint, all clusters of the workspace",
     const config = await installedConfig(client, "web");
     assert.equal(config?.data?.["version"], "0.1.9");
   }
+});
+
+test("mapped.yaml: the clusters of another namespace, with the login of the Bundle's, until the mapping is deleted", async () => {
+  const helmOp = await apply("mapped.yaml", 3);
+
+  for (const cluster of [prod, canary, local])
+    assert.equal((await installedValues(cluster, "mapped", "mapped")).version, "1.9.0");
+  const mapping = { namespace: workspaceNamespace, name: "base" };
+  const found = await fleet.hub.reader.get(bundleNamespaceMappings, mapping);
+  assert.equal(findCondition(found?.status?.conditions, "Accepted")?.status, "True");
+
+  await fleet.hub.delete(bundleNamespaceMappings, mapping);
+  await waitForObject(
+    fleet.hub,
+    helmOps,
+    helmOp.metadata,
+    "ready in its own namespace alone",
+    ({ status }) => status?.display?.readyBundleDeployments === "2/2",
+  );
+  await waitUntilGone(local.client, configMaps, { namespace: "mapped", name: "mapped-values" });
+  assert.equal((await installedValues(prod, "mapped", "mapped")).version, "1.9.0");
 });
 
 test("private.yaml: credentials, a group, a target with a namespace and values of its own", async () => {
