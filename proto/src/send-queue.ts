@@ -27,15 +27,55 @@ export interface SendQueue<M> {
   close(): void;
 }
 
-export function createSendQueue<M>({ send, onError }: SendQueueOptions<M>): SendQueue<M> {
-  const queued = new Map<string, MakeMessage<M>>();
-  const bulk = new Map<string, MakeMessage<M>>();
-  let observers: (() => void)[] = [];
-  let isRunning = false;
-  let isClosed = false;
+export function createSendQueue<M>(options: SendQueueOptions<M>): SendQueue<M> {
+  return new Queue(options);
+}
 
-  function take(): MakeMessage<M> | undefined {
-    for (const messages of [queued, bulk])
+/** A class, because each agent has one, and an object with a getter of its own takes several times as much memory. */
+class Queue<M> implements SendQueue<M> {
+  readonly #options: SendQueueOptions<M>;
+  readonly #queued = new Map<string, MakeMessage<M>>();
+  readonly #bulk = new Map<string, MakeMessage<M>>();
+  #observers: (() => void)[] = [];
+  #isRunning = false;
+  #isClosed = false;
+
+  constructor(options: SendQueueOptions<M>) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#queued.size + this.#bulk.size;
+  }
+
+  put(key: string, make: MakeMessage<M>): void {
+    this.#putInto(this.#queued, key, make);
+  }
+
+  putBulk(key: string, make: MakeMessage<M>): void {
+    this.#putInto(this.#bulk, key, make);
+  }
+
+  idle(): Promise<void> {
+    return this.#isRunning
+      ? new Promise((resolve) => void this.#observers.push(resolve))
+      : Promise.resolve();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#queued.clear();
+    this.#bulk.clear();
+  }
+
+  #putInto(messages: Map<string, MakeMessage<M>>, key: string, make: MakeMessage<M>): void {
+    if (this.#isClosed) return;
+    messages.set(key, make);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  #take(): MakeMessage<M> | undefined {
+    for (const messages of [this.#queued, this.#bulk])
       for (const [key, make] of messages) {
         messages.delete(key);
         return make;
@@ -44,48 +84,25 @@ export function createSendQueue<M>({ send, onError }: SendQueueOptions<M>): Send
   }
 
   /** Never rejects. */
-  async function run(): Promise<void> {
-    isRunning = true;
+  async #run(): Promise<void> {
+    this.#isRunning = true;
     try {
-      for (let make = take(); make !== undefined; make = take()) {
+      for (let make = this.#take(); make !== undefined; make = this.#take()) {
         const message = await make();
-        if (isClosed) return;
-        if (message !== undefined) await send(message);
+        if (this.#isClosed) return;
+        if (message !== undefined) await this.#options.send(message);
       }
     } catch (thrown) {
-      if (!isClosed) {
-        close();
-        onError(thrown);
+      if (!this.#isClosed) {
+        this.close();
+        this.#options.onError(thrown);
       }
     } finally {
-      isRunning = false;
-      for (const resolve of observers) resolve();
-      observers = [];
+      this.#isRunning = false;
+      for (const resolve of this.#observers) resolve();
+      this.#observers = [];
     }
   }
-
-  function close(): void {
-    isClosed = true;
-    queued.clear();
-    bulk.clear();
-  }
-
-  function putInto(messages: Map<string, MakeMessage<M>>, key: string, make: MakeMessage<M>) {
-    if (isClosed) return;
-    messages.set(key, make);
-    if (!isRunning) void run();
-  }
-
-  return {
-    get size() {
-      return queued.size + bulk.size;
-    },
-    put: (key, make) => putInto(queued, key, make),
-    putBulk: (key, make) => putInto(bulk, key, make),
-    idle: () =>
-      isRunning ? new Promise((resolve) => void observers.push(resolve)) : Promise.resolve(),
-    close,
-  };
 }
 
 /** Writes a message to a stream of grpc-js; resolves once it was flushed, which respects the peer's flow control. */

@@ -89,13 +89,16 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
     },
     onError: options.onFailed,
   });
+  const { rest, contents, trust, clock } = deps;
   const assignments = createAssignments({
-    ...deps,
+    contents,
+    trust,
+    clock,
     protocolVersion: version,
     stored: hello.deployments,
     desired: desired.deployment,
     sourceReports: desired.sourceReports,
-    withdrawals: createWithdrawals({ ...deps, cluster, deployments: desired.deployments }),
+    withdrawals: createWithdrawals({ rest, cluster, deployments: desired.deployments }),
     enqueue: (name) => enqueue({ kind: "deployment", name }),
     log,
   });
@@ -103,7 +106,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
     stored: hello.referencedObjects,
     clusterInfoDigest: hello.clusterInfoDigest,
     deployments: desired.deployments,
-    trust: deps.trust,
+    trust,
     cluster: desired.cluster,
     sourceOf: (ref) => deps.objects.get(...onHub(ref, cluster.namespace)),
   });

@@ -101,6 +101,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   function emit(event: SessionEvent): void {
     const next = step(state, event, { id: deps.hubId, version: deps.hubVersion });
     state = next.state;
+    session.epoch = state.kind === "connected" ? state.epoch : 0;
     for (const effect of next.effects) run(effect);
   }
 
@@ -160,6 +161,25 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     }
   }
 
+  // Without a getter: an object with one takes several times as much memory, and there is one for each agent.
+  const session: Session & { epoch: number } = {
+    cluster,
+    agent,
+    epoch: 0,
+    ended: ended.promise,
+    changed(subject) {
+      if (subject.kind === "deployment" && intake.hasMissed(subject.name))
+        emit({ kind: "reportMissed", name: subject.name });
+      emit({ kind: "changed", subject });
+    },
+    deploymentsChanged: (name) => emitOrphan(name, options.desired, sync, emit),
+    request: (request, sink) =>
+      state.kind === "connected" && requests !== undefined
+        ? requests.open(request, sink)
+        : { kind: "offline" },
+    end: (error) => emit({ kind: "end", error }),
+  };
+
   // Before the registration, which can take a while when thousands connect at once: the agent gets an early response.
   stream.sendMetadata(new Metadata());
   stream.on("data", (incoming: Incoming<ReadAgentMessage>) => {
@@ -174,26 +194,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   stream.on("end", () => emit({ kind: "completed" }));
   stream.on("cancelled", () => emit({ kind: "cancelled" }));
   stream.on("error", () => undefined);
-
-  return {
-    cluster,
-    agent,
-    get epoch() {
-      return state.kind === "connected" ? state.epoch : 0;
-    },
-    ended: ended.promise,
-    changed(subject) {
-      if (subject.kind === "deployment" && intake.hasMissed(subject.name))
-        emit({ kind: "reportMissed", name: subject.name });
-      emit({ kind: "changed", subject });
-    },
-    deploymentsChanged: (name) => emitOrphan(name, options.desired, sync, emit),
-    request: (request, sink) =>
-      state.kind === "connected" && requests !== undefined
-        ? requests.open(request, sink)
-        : { kind: "offline" },
-    end: (error) => emit({ kind: "end", error }),
-  };
+  return session;
 }
 
 interface IntakeOptions {

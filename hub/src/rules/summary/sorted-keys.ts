@@ -20,57 +20,66 @@ export interface MutableSortedKeys extends SortedKeys {
 const longestRun = 256;
 
 export function createSortedKeys(): MutableSortedKeys {
+  return new Runs();
+}
+
+/** A class, because each cluster has some, and an object with a getter of its own takes several times as much memory. */
+class Runs implements MutableSortedKeys {
   /** None is empty. */
-  const runs: string[][] = [];
-  let size = 0;
+  readonly #runs: string[][] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  first(count: number): readonly string[] {
+    const found: string[] = [];
+    for (const run of this.#runs) {
+      if (found.length >= count) break;
+      found.push(...run.slice(0, count - found.length));
+    }
+    return found;
+  }
+
+  add(key: string): void {
+    const runs = this.#runs;
+    if (runs.length === 0) runs.push([]);
+    const at = this.#runFor(key);
+    const run = runs[at];
+    if (run === undefined) return;
+    const index = placeIn(run, key);
+    if (run[index] === key) return;
+    run.splice(index, 0, key);
+    this.#size += 1;
+    if (run.length > longestRun) runs.splice(at + 1, 0, run.splice(longestRun / 2));
+  }
+
+  delete(key: string): void {
+    const at = this.#runFor(key);
+    const run = this.#runs[at];
+    if (run === undefined) return;
+    const index = placeIn(run, key);
+    if (run[index] !== key) return;
+    run.splice(index, 1);
+    this.#size -= 1;
+    if (run.length === 0) this.#runs.splice(at, 1);
+  }
+
+  *[Symbol.iterator](): Iterator<string> {
+    for (const run of this.#runs) yield* run;
+  }
 
   /** The first run whose last key is not before this one; the last run where all are. */
-  function runFor(key: string): number {
+  #runFor(key: string): number {
+    const runs = this.#runs;
     const at = firstNotBefore(runs.length, (index) => runs[index]?.at(-1) ?? "", key);
     return Math.min(at, runs.length - 1);
   }
+}
 
-  function place(run: readonly string[], key: string): number {
-    return firstNotBefore(run.length, (index) => run[index] ?? "", key);
-  }
-
-  return {
-    get size() {
-      return size;
-    },
-    first(count) {
-      const found: string[] = [];
-      for (const run of runs) {
-        if (found.length >= count) break;
-        found.push(...run.slice(0, count - found.length));
-      }
-      return found;
-    },
-    add(key) {
-      if (runs.length === 0) runs.push([]);
-      const at = runFor(key);
-      const run = runs[at];
-      if (run === undefined) return;
-      const index = place(run, key);
-      if (run[index] === key) return;
-      run.splice(index, 0, key);
-      size += 1;
-      if (run.length > longestRun) runs.splice(at + 1, 0, run.splice(longestRun / 2));
-    },
-    delete(key) {
-      const at = runFor(key);
-      const run = runs[at];
-      if (run === undefined) return;
-      const index = place(run, key);
-      if (run[index] !== key) return;
-      run.splice(index, 1);
-      size -= 1;
-      if (run.length === 0) runs.splice(at, 1);
-    },
-    *[Symbol.iterator]() {
-      for (const run of runs) yield* run;
-    },
-  };
+function placeIn(run: readonly string[], key: string): number {
+  return firstNotBefore(run.length, (index) => run[index] ?? "", key);
 }
 
 function firstNotBefore(length: number, keyAt: (index: number) => string, key: string): number {

@@ -31,29 +31,47 @@ const neverUsed = Number.NEGATIVE_INFINITY;
 const toleranceMs = 1e-6;
 
 export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
-  const { clock } = options;
+  return new Bucket(options);
+}
+
+/** A class, because thousands are kept, and an object with a getter of its own takes several times as much memory. */
+class Bucket implements TokenBucket {
+  readonly #options: TokenBucketOptions;
   /** A bucket is one number: when it is full again. Each token taken moves it on. */
-  let fullAt = neverUsed;
-  return {
-    get isFull() {
-      return fullAt <= clock.monotonic();
-    },
-    take(tokens = 1) {
-      const taken = takeTokens(fullAt, clock.monotonic(), tokens, options);
-      if (taken.waitMs > 0) return false;
-      ({ fullAt } = taken);
-      return true;
-    },
-    has: (tokens = 1) => takeTokens(fullAt, clock.monotonic(), tokens, options).waitMs === 0,
-    reserve(tokens = 1) {
-      const taken = takeTokens(fullAt, clock.monotonic(), tokens, options);
-      ({ fullAt } = taken);
-      return taken.waitMs;
-    },
-    giveBack(tokens = 1) {
-      fullAt -= (tokens * 1_000) / options.perSecond;
-    },
-  };
+  #fullAt = neverUsed;
+
+  constructor(options: TokenBucketOptions) {
+    this.#options = options;
+  }
+
+  get isFull(): boolean {
+    return this.#fullAt <= this.#options.clock.monotonic();
+  }
+
+  take(tokens = 1): boolean {
+    const { fullAt, waitMs } = this.#taken(tokens);
+    if (waitMs > 0) return false;
+    this.#fullAt = fullAt;
+    return true;
+  }
+
+  has(tokens = 1): boolean {
+    return this.#taken(tokens).waitMs === 0;
+  }
+
+  reserve(tokens = 1): number {
+    const { fullAt, waitMs } = this.#taken(tokens);
+    this.#fullAt = fullAt;
+    return waitMs;
+  }
+
+  giveBack(tokens = 1): void {
+    this.#fullAt -= (tokens * 1_000) / this.#options.perSecond;
+  }
+
+  #taken(tokens: number): TakenTokens {
+    return takeTokens(this.#fullAt, this.#options.clock.monotonic(), tokens, this.#options);
+  }
 }
 
 export interface KeyedRateLimiter {
