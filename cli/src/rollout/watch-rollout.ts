@@ -42,11 +42,24 @@ export async function watchRollout(
   const { rest, app, timeoutMs } = options;
   const startedAtMs = performance.now();
   await waitUntilRead(rest, app, Math.min(readingMs, timeoutMs ?? readingMs));
+  const known = await knownRollout(rest, app);
   // Says it where there is none, or they may not be read.
-  await newestRollout(rest, app);
+  if (known === undefined) await newestRollout(rest, app);
   const leftMs =
     timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - startedAtMs);
-  return await watchNewest(options, leftMs);
+  return await watchNewest(options, { known, timeoutMs: leftMs });
+}
+
+/** The name of the rollout that the hub has last said of the Bundle: one that was deleted since then starts again. */
+async function knownRollout(rest: KubeRest, app: AppRef): Promise<string | undefined> {
+  try {
+    const name = bundleNameOf(app.kind, app.name);
+    const bundle = await rest.get(bundles, { namespace: app.namespace, name });
+    return bundle?.status?.rollout?.name;
+  } catch (thrown) {
+    if (!isForbidden(thrown)) throw thrown;
+    return undefined;
+  }
 }
 
 interface Observed extends KubeObject {
@@ -111,7 +124,10 @@ async function waitUntil(
 
 async function watchNewest(
   { rest, app, onChange }: WatchOptions,
-  timeoutMs: number | undefined,
+  {
+    known,
+    timeoutMs,
+  }: { readonly known: string | undefined; readonly timeoutMs: number | undefined },
 ): Promise<"completed" | "failed"> {
   const stop = new AbortController();
   const informer = createInformer<BundleRollout>({
@@ -125,7 +141,10 @@ async function watchNewest(
   const { promise: ended, resolve, reject } = Promise.withResolvers<"completed" | "failed">();
   const timers = new Set<NodeJS.Timeout>();
   let shown: BundleRollout | undefined;
+  /** The newest that is left after a later one was deleted, which starts again: its end is not that of the revision. 0: none. */
+  let endedNumber: number | undefined;
   let replaced: NodeJS.Timeout | undefined;
+  let restarting: NodeJS.Timeout | undefined;
   let failingSinceMs: number | undefined;
 
   function onListed(failure?: AppError): void {
@@ -139,8 +158,15 @@ async function watchNewest(
 
   function check(): void {
     if (!informer.hasSynced) return;
-    const newest = sorted([...informer.store.list()], app).at(-1);
-    if (newest === undefined || newest === shown) return;
+    const all = sorted([...informer.store.list()], app);
+    const newest = all.at(-1);
+    if (endedNumber === undefined) {
+      const isDeleted = known !== undefined && all.every(({ metadata }) => metadata.name !== known);
+      endedNumber = isDeleted ? (newest?.spec.number ?? 0) : -1;
+      if (isDeleted) restarting = after(readingMs, () => reject(notRestarted(app, known)));
+    }
+    if (newest === undefined || newest === shown || newest.spec.number <= endedNumber) return;
+    clearTimeout(restarting);
     shown = newest;
     clearTimeout(replaced);
     onChange(newest);
@@ -169,6 +195,13 @@ async function watchNewest(
     stop.abort();
     await running;
   }
+}
+
+function notRestarted(app: AppRef, name: string): AppError {
+  return new AppError(
+    commonErrors.CANCELLED,
+    `wait for the rollout of ${appText(app)}: ${name} was deleted, and the hub has not started it again after ${readingMs / 1_000} s; check that it is running`,
+  );
 }
 
 function timeoutText(app: AppRef, last: BundleRollout | undefined): string {
