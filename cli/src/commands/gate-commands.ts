@@ -2,7 +2,7 @@
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import type { ApproveOptions, DecideOptions, WaitOptions } from "./gate.ts";
-import { parseTimeout } from "./options.ts";
+import { parseTimeout, withRequestsOptions } from "./options.ts";
 import type { ListOptions, OutputOptions } from "./rollout.ts";
 import {
   appArgument,
@@ -60,7 +60,7 @@ function decideCommand(name: "pass" | "fail", config: CliConfig): Command {
 }
 
 function approveCommand(name: "approve" | "reject", config: CliConfig): Command {
-  return rolloutSubcommand(name)
+  return withRequestsOptions(rolloutSubcommand(name))
     .description(
       name === "approve"
         ? "Approve what a rollout waits for, under your own name"
@@ -68,7 +68,7 @@ function approveCommand(name: "approve" | "reject", config: CliConfig): Command 
     )
     .argument(
       "<app...>",
-      `${appArgument[1]}; then the digest of what it is about, which is required without a terminal`,
+      `${appArgument[1]}; then the digest of what it is about, which is required without a terminal, and where a plan cannot be shown`,
     )
     .option("--stage <name>", "the stage that waits")
     .option(...messageOption)

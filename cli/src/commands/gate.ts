@@ -21,7 +21,9 @@ import {
 } from "../rollout/index.ts";
 import { gateDescription, gateJson, gatesTable } from "./gate-table.ts";
 import { printable } from "./printable.ts";
+import { type PlanAskOptions, readPlan } from "./read-plan.ts";
 import { type ListOptions, type OutputOptions, printJson, type RolloutOptions } from "./rollout.ts";
+import { seenPlan } from "./seen-plan.ts";
 import { gateKinds, parseApp, parseTarget } from "./target.ts";
 import { withHub } from "./with-hub.ts";
 
@@ -127,7 +129,7 @@ export async function decideGate(
   });
 }
 
-export interface ApproveOptions extends RolloutOptions {
+export interface ApproveOptions extends RolloutOptions, PlanAskOptions {
   readonly stage?: string;
   readonly message?: string;
 }
@@ -144,8 +146,8 @@ export function splitDigest(words: readonly string[]): {
 }
 
 /**
- * Shows what the approval is about and asks; without a terminal the digest has to be given, so that nobody approves what nobody has
- * seen. Throws GATE_REFUSED, NOT_CONFIRMED and ROLLOUT_NOT_FOUND.
+ * Shows what the approval is about, with the changes of a plan, and asks; without a terminal, or where the changes cannot be shown, the
+ * digest has to be given, so that nobody approves what nobody has seen. Throws GATE_REFUSED, NOT_CONFIRMED and ROLLOUT_NOT_FOUND.
  */
 export async function approve(
   result: GateDecision["result"],
@@ -169,11 +171,24 @@ export async function approve(
       );
     const decision = await planDecision(rest, gate, { result, message, digest: record.digest });
     process.stdout.write(gateDescription(gate));
+    // A script that names the digest has decided already.
+    const mustShow =
+      gate.spec.plan !== undefined && (digest === undefined || isInteractive(terminal));
+    const seen = mustShow
+      ? await seenPlan(() => readPlan(app, { ...options, query: { gate: record.gate } }, config))
+      : undefined;
+    if (seen !== undefined) process.stdout.write(`\n${printable(seen.text)}\n`);
     const verb = result === "Passed" ? "Approve" : "Reject";
+    const named = `flotilla ${verb.toLowerCase()} ${target.join(" ")}${stage === undefined ? "" : ` --stage ${stage}`} ${record.digest}`;
+    if (digest === undefined && seen?.isShown === false)
+      throw new AppError(
+        cliErrors.NOT_CONFIRMED,
+        `nothing was changed: what it is about could not be shown; name it: \`${named}\``,
+      );
     if (digest === undefined || isInteractive(terminal))
       await confirm(`${verb} it as ${printable(decision.by)}?`, {
         terminal,
-        instead: `name what it is about: \`flotilla ${verb.toLowerCase()} ${words.join(" ")}${stage === undefined ? "" : ` --stage ${stage}`} ${record.digest}\``,
+        instead: `name what it is about: \`${named}\``,
       });
     await writeDecision(rest, gate, decision);
     printDecided(gate, decision);

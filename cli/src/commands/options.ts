@@ -1,5 +1,6 @@
 /** Flags that several commands have, and parsers of their values. */
 import { resolve } from "node:path";
+import { requestsServiceAccount } from "@flotilla/shared/api/names";
 import { parseGoDuration } from "@flotilla/shared/time";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CliConfig } from "../config.ts";
@@ -28,6 +29,18 @@ export function withHubOptions(command: Command): Command {
         (text) => resolve(text),
       ),
     );
+}
+
+/** The flags of what asks the hub itself: with whose token, and where. */
+export function withRequestsOptions(command: Command): Command {
+  return command
+    .option(
+      "--service-account <name>",
+      "NAME, in that namespace, or NAMESPACE/NAME: the account of the hub's cluster that reads",
+      requestsServiceAccount,
+    )
+    .option("--hub-url <url>", "address of the hub's HTTP port (default: over the API server)")
+    .option("--hub-service <name>", "name of the hub's Service", "flotilla");
 }
 
 /** Milliseconds, more than 0. */

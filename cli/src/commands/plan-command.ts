@@ -1,14 +1,14 @@
 /** The flags of `flotilla plan`. */
 import { appKinds, nameKinds } from "@flotilla/shared/api/apps";
-import { requestsServiceAccount, workspaceNamespace } from "@flotilla/shared/api/names";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
-import { parseCount, withHubOptions } from "./options.ts";
+import { parseCount, withHubOptions, withRequestsOptions } from "./options.ts";
 import type { PlanCommandOptions } from "./plan.ts";
 import { appTargets, kindWords } from "./target.ts";
 
 export function planCommand(config: CliConfig): Command {
-  return withHubOptions(new Command("plan"))
+  return withRequestsOptions(withHubOptions(new Command("plan")))
     .description(
       "Show what Helm would change in all clusters of an app, in groups; exit code 1 if anything would change",
     )
@@ -27,13 +27,6 @@ export function planCommand(config: CliConfig): Command {
         .choices(["text", "json"])
         .default("text"),
     )
-    .option(
-      "--service-account <name>",
-      "NAME, in that namespace, or NAMESPACE/NAME: the account of the hub's cluster that reads",
-      requestsServiceAccount,
-    )
-    .option("--hub-url <url>", "address of the hub's HTTP port (default: over the API server)")
-    .option("--hub-service <name>", "name of the hub's Service", "flotilla")
     .action(async (target: readonly string[], options: PlanCommandOptions) => {
       const { plan } = await import("./plan.ts");
       await plan(target, options, config);

@@ -1,9 +1,9 @@
 /** The flags of `flotilla tree`, `events`, `values`, `logs`, `diff` and `history`. */
 import { appKinds, nameKinds } from "@flotilla/shared/api/apps";
-import { requestsServiceAccount, workspaceNamespace } from "@flotilla/shared/api/names";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
-import { parseCount, withHubOptions } from "./options.ts";
+import { parseCount, withHubOptions, withRequestsOptions } from "./options.ts";
 import type { LinesOptions, RequestOptions } from "./request.ts";
 import { appTargets, kindWords } from "./target.ts";
 
@@ -112,16 +112,9 @@ function linesCommand(
 }
 
 function requestCommand(name: string, description: string): Command {
-  return withHubOptions(new Command(name))
+  return withRequestsOptions(withHubOptions(new Command(name)))
     .description(description)
     .argument("<target...>", `KIND NAME or KIND/NAME; a kind is ${kindWords(appTargets)}`)
     .option("-n, --namespace <name>", `namespace of the ${nameKinds(appKinds)}`, workspaceNamespace)
-    .option("--cluster <name>", "name of the Cluster, if it is deployed to several")
-    .option(
-      "--service-account <name>",
-      "NAME, in that namespace, or NAMESPACE/NAME: the account of the hub's cluster that reads",
-      requestsServiceAccount,
-    )
-    .option("--hub-url <url>", "address of the hub's HTTP port (default: over the API server)")
-    .option("--hub-service <name>", "name of the hub's Service", "flotilla");
+    .option("--cluster <name>", "name of the Cluster, if it is deployed to several");
 }
