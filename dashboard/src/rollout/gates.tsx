@@ -6,6 +6,7 @@ import { Message } from "../message/index.ts";
 import { Ago } from "../time/index.ts";
 import { RolloutActions, type RolloutActionsProps } from "./actions.tsx";
 import { ClusterNames } from "./clusters.tsx";
+import { GatePlan } from "./plan.tsx";
 import { number, questionOf, resultWord, shortDigest } from "./words.ts";
 
 const lockTones = { Waiting: "warn", Passed: "good", Failed: "bad" } as const;
@@ -126,6 +127,7 @@ export function GateDecision({ app, stage, gate, target }: GateDecisionProps) {
           </Fact>
         )}
       </Facts>
+      {plan !== undefined && <GatePlan app={app} gate={object} digest={digest} />}
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Rollout, RolloutGate, RolloutStageView } from "@flotilla/shared/dashboard";
+import type { FleetPlan } from "@flotilla/shared/plan";
 import { createElement } from "react";
 import { describe, test } from "vitest";
 import { app as appOf, cluster, fleet } from "../fleet/testing/index.ts";
@@ -102,6 +103,55 @@ describe("the stages of a rollout", () => {
     assert.match(text, /Fails without a decision in 2h/);
     assert.equal(links["ber"], "/clusters/ns/ber/releases/HelmOp/ns/web");
     assert.ok(buttons.includes("Approve"));
+  });
+
+  test("show of a plan which groups of clusters change, and how, object by object", () => {
+    const plan: FleetPlan = {
+      total: 412,
+      groups: [
+        {
+          ...{ result: "changes", counts: { create: 1, update: 2, replace: 0, delete: 0 } },
+          clusters: { count: 400, first: ["ns/ber", "ns/cgn"] },
+          ...{ diffs: 1, remarks: [], hooks: 0, failures: 0 },
+          text: "# Secret shop/db: update\n-*** (live)\n+*** (desired)\n# Service shop/web: create\n+kind: Service\n",
+        },
+        {
+          ...{ result: "fails", counts: { create: 0, update: 0, replace: 0, delete: 0 } },
+          clusters: { count: 1, first: ["ns/dus"] },
+          ...{ diffs: 2, remarks: [], hooks: 0, failures: 1, message: "field is immutable" },
+        },
+      ],
+      ...{ others: { groups: 1, clusters: 2 }, unchanged: { count: 6, first: ["ns/ess"] } },
+      unknown: [
+        {
+          ...{ reason: "Offline", message: "its agent is offline" },
+          clusters: { count: 4, first: ["ns/fra"] },
+        },
+      ],
+      notAsked: 0,
+    };
+    const { text, links } = readPage(
+      createElement(StagesPanel, {
+        app,
+        rollout: rollout({ stages: [stage("rest", { gates: [board] })] }),
+      }),
+      {
+        fleet: fleet([appOf("web", "Ready")], [cluster("ber", "Ready")]),
+        details: { "/api/v1/apps/HelmOp/ns/web/gates/web-7-rest-board/plan": plan },
+      },
+    );
+
+    assert.match(
+      text,
+      /Changes \(1 to create, 2 to update\) in 400 clusters: ber, cgn and 398 more/,
+    );
+    assert.match(text, /Secret shop\/db: update-\*\*\* \(live\) \+\*\*\* \(desired\)/);
+    assert.match(text, /Service shop\/web: create\+kind: Service/);
+    assert.match(text, /Would fail at 1 object in 1 cluster: dus \(2 different diffs .* field is/);
+    assert.match(text, /1 group more in 2 clusters/);
+    assert.match(text, /Nothing would change in 6 clusters: ess and 5 more/);
+    assert.match(text, /Not known for 4 clusters: fra and 3 more: its agent is offline/);
+    assert.equal(links["ber"], "/clusters/ns/ber/releases/HelmOp/ns/web");
   });
 
   test("name the clusters that fail and those that are missing, each with a link", () => {

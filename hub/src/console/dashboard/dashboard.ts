@@ -24,6 +24,7 @@ import { agentRequestRoute } from "./agent-request-route.ts";
 import type { Env } from "./context.ts";
 import { detailRoutes } from "./detail-routes.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
+import { gatePlanRoute } from "./gate-plan-route.ts";
 import { limitBody, requireSession, securityHeaders } from "./guards.ts";
 import { createLargeAnswers } from "./large-answers.ts";
 import { oidcRoutes } from "./oidc-routes.ts";
@@ -99,6 +100,7 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const actionsFor = actionRoutes(app, { ...deps, access, resources });
   detailRoutes(app, { ...deps, access, resources, actionsFor, answerLarge });
   rolloutRoutes(app, { ...deps, access, resources });
+  gatePlanRoute(app, { rest, access, resources });
   agentRequestRoute(app, { ...deps, access, resources });
   serve(app, "openApi", (context) => context.json(openApiDocument(deps.hub.version)));
   app.all("/api/*", () => {

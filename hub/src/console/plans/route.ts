@@ -8,12 +8,13 @@ import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { hubErrors } from "../../base/index.ts";
 import { clientAddress } from "../../events/index.ts";
-import { type Attributes, reviewAccess, type User } from "../access/reviews.ts";
+import { reviewAccess } from "../access/reviews.ts";
 import { authenticate } from "../requests/access.ts";
 import { answerType, rejection } from "../requests/response.ts";
 import { type AppPlanDeps, planApp } from "./app-plan.ts";
 import { readGatePlan } from "./gate-plan.ts";
 import { parsePlanRequest } from "./parse-plan.ts";
+import { planAttributes, planForbidden } from "./plan-right.ts";
 
 export interface PlanRouteDeps extends AppPlanDeps {
   readonly rest: Pick<KubeRest, "raw" | "get">;
@@ -49,7 +50,7 @@ export function planRoute(deps: PlanRouteDeps) {
     const header = request.headers[tokenHeader];
     const user = await authenticate(rest, typeof header === "string" ? header : "", signal);
     if (!(await reviewAccess(rest, user, planAttributes(asked.workspace), signal)))
-      throw forbidden(user, asked.workspace);
+      throw planForbidden(user, asked.workspace);
     if (asked.gate !== undefined)
       return JSON.stringify(await readGatePlan(rest, asked, asked.gate));
     return await whileInProgress(user.username, async () => {
@@ -99,25 +100,6 @@ export function planRoute(deps: PlanRouteDeps) {
       timer.cancel();
     }
   };
-}
-
-/** The right to read what a rollout changes. The subresource exists only for this. */
-function planAttributes(namespace: string): Attributes {
-  return {
-    group: "flotilla.dev",
-    version: "v1alpha1",
-    resource: "bundlerollouts",
-    subresource: "plan",
-    namespace,
-    verb: "get",
-  };
-}
-
-function forbidden({ username }: User, workspace: string): AppError {
-  return new AppError(
-    hubErrors.REQUEST_FORBIDDEN,
-    `${username} may not get bundlerollouts/plan of API group flotilla.dev in namespace ${workspace}`,
-  );
 }
 
 function tooLate(): AppError {

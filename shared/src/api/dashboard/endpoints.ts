@@ -1,6 +1,7 @@
 /** The requests of the dashboard's API, from which its OpenAPI document is made. */
 import type * as z from "zod";
 import { appKinds, nameKinds } from "../fleet/apps/index.ts";
+import { fleetPlanSchema } from "../plan/index.ts";
 import { answerLineSchema } from "./answer-lines.ts";
 import { changesSchema } from "./changes.ts";
 import {
@@ -124,6 +125,13 @@ export const endpoints = {
     path: `${app}/rollouts`,
     summary: "Its staged rollouts: the newest one with stages and gates, and the history.",
     response: rolloutsSchema,
+  },
+  gatePlan: {
+    method: "GET",
+    path: `${app}/gates/{gate}/plan`,
+    summary:
+      "What the approval of a Gate is about: groups of clusters with what Helm would change in them.",
+    response: fleetPlanSchema,
   },
   cluster: { method: "GET", path: cluster, summary: "A Cluster.", response: clusterDetailSchema },
   release: {
