@@ -234,6 +234,45 @@ test("a staged rollout is approved, halted, resumed and rolled back on the page"
   assert.deepEqual(errors, []);
 });
 
+test("a plan is read on the page, group by group and object by object, before it is approved", async (t) => {
+  charts.publish(
+    await versionedChart("planned", "1.0.0"),
+    await versionedChart("planned", "1.1.0"),
+  );
+  const of = { namespace, name: "planned" };
+  await hub.create(helmOps, {
+    metadata: of,
+    spec: {
+      helm: { repo: charts.url, chart: "planned", version: "1.0.0" },
+      targets: [{ clusterSelector: {} }],
+      rolloutStrategy: {
+        stages: [{ name: "all", before: [{ name: "board", approval: { plan: true } }] }],
+      },
+    },
+  });
+  const { page, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, first, token);
+  await page.goto(`${first}/apps/HelmOp/${namespace}/planned`);
+  const stages = page.getByRole("region", { name: "Stages" });
+  await stages.getByText("First installation in 2 clusters").waitFor();
+  await act(page, "Approve");
+  await waitForObject(hub, helmOps, of, "ready", ({ status }) => status?.readyClusters === 2);
+
+  await hub.patch(helmOps, of, { type: "merge", body: { spec: { helm: { version: "1.1.0" } } } });
+  await stages.getByText("Changes (1 to update) in 2 clusters").waitFor();
+  const object = stages.getByText(/^ConfigMap default\/\S+: update$/);
+  const change = stages.getByText(/^-.*1\.0\.0/m);
+  assert.equal(await change.isVisible(), false);
+  await object.click();
+  await change.waitFor();
+  assert.match((await change.textContent()) ?? "", /^\+.*1\.1\.0/m);
+  await act(page, "Approve");
+  await stages.getByText("2 of 2 clusters done").first().waitFor();
+  assert.deepEqual(errors, []);
+  await hub.delete(helmOps, of);
+});
+
 test("a user without the right to approve reads which one is missing", async (t) => {
   const of = { namespace, name: "gated" };
   await hub.create(helmOps, {
