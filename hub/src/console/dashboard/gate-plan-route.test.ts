@@ -64,7 +64,8 @@ async function read(path: string, { sees = () => true, may = () => true }: Given
     ),
   });
   const answer = await api.request(`/api/v1/apps/HelmOp/${workspace}/${path}`);
-  return { status: answer.status, body: (await answer.json()) as unknown };
+  const body: unknown = await answer.json();
+  return { status: answer.status, body };
 }
 
 const path = "web/gates/web-7-all-board/plan";
