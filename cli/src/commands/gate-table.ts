@@ -51,7 +51,7 @@ export function gateDescription(gate: Gate): string {
       "plan",
       plan === undefined
         ? ""
-        : `${plan.groups} groups: ${plan.changed} changed, ${plan.unchanged} unchanged, ${plan.failing} failing, ${plan.offline} offline`,
+        : `${plan.groups} ${plan.groups === 1 ? "group" : "groups"}: ${plan.changed} changed, ${plan.unchanged} unchanged, ${plan.failing} failing, ${plan.offline} offline`,
     ],
     ...Object.entries(config).map(([key, value]) => ["config", `${key}: ${value}`] as const),
     ["expires", spec.expiresAt ?? ""],

@@ -1,5 +1,5 @@
 /** Waits for the end of the newest rollout of an app, and for the hub to have read the app first. */
-import { bundles } from "@flotilla/shared/api";
+import { type Bundle, bundles } from "@flotilla/shared/api";
 import { appDefinition } from "@flotilla/shared/api/apps";
 import { bundleNameOf } from "@flotilla/shared/api/names";
 import { type BundleRollout, bundleRollouts } from "@flotilla/shared/api/rollout";
@@ -7,12 +7,25 @@ import { findCondition } from "@flotilla/shared/conditions";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 import { createInformer } from "@flotilla/shared/kube/cache";
 import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
-import type { Condition, KubeObject, ObjectRef, Resource } from "@flotilla/shared/kube/objects";
+import {
+  type Condition,
+  type KubeObject,
+  keyOf,
+  type ObjectRef,
+  type Resource,
+} from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
 import { oneLine } from "@flotilla/shared/text";
 import { cliErrors } from "../errors.ts";
 import { waitForObject } from "../fleet/index.ts";
-import { type AppRef, appText, newestRollout, rolloutSelector, sorted } from "./find-rollouts.ts";
+import {
+  type AppRef,
+  appText,
+  newestRollout,
+  readRollouts,
+  rolloutSelector,
+  sorted,
+} from "./find-rollouts.ts";
 import { endOf, type RolloutEnd } from "./rollout-end.ts";
 
 export interface WatchOptions {
@@ -42,24 +55,27 @@ export async function watchRollout(
   const { rest, app, timeoutMs } = options;
   const startedAtMs = performance.now();
   await waitUntilRead(rest, app, Math.min(readingMs, timeoutMs ?? readingMs));
-  const known = await knownRollout(rest, app);
   // Says it where there is none, or they may not be read.
-  if (known === undefined) await newestRollout(rest, app);
+  const isDeleted = (await readRollouts(rest, app)).length === 0;
+  const named = await namedRollout(rest, app);
+  if (isDeleted && named === undefined) await newestRollout(rest, app);
   const leftMs =
     timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - startedAtMs);
-  return await watchNewest(options, { known, timeoutMs: leftMs });
+  return await watchNewest(options, { timeoutMs: leftMs, isNamed: named !== undefined });
 }
 
-/** The name of the rollout that the hub has last said of the Bundle: one that was deleted since then starts again. */
-async function knownRollout(rest: KubeRest, app: AppRef): Promise<string | undefined> {
+/** The rollout of the Bundle's revision, as the hub says of the Bundle; undefined: it says nothing, or may not be read. */
+async function namedRollout(rest: KubeRest, app: AppRef): Promise<string | undefined> {
   try {
-    const name = bundleNameOf(app.kind, app.name);
-    const bundle = await rest.get(bundles, { namespace: app.namespace, name });
-    return bundle?.status?.rollout?.name;
+    return (await rest.get(bundles, bundleOf(app)))?.status?.rollout?.name;
   } catch (thrown) {
     if (!isForbidden(thrown)) throw thrown;
     return undefined;
   }
+}
+
+function bundleOf({ namespace, kind, name }: AppRef) {
+  return { namespace, name: bundleNameOf(kind, name) };
 }
 
 interface Observed extends KubeObject {
@@ -88,8 +104,7 @@ async function waitUntilRead(rest: KubeRest, app: AppRef, timeoutMs: number): Pr
       cliErrors.ROLLOUT_REFUSED,
       `${appText(app)} is not accepted, so that nothing of it is rolled out: ${oneLine(condition.message ?? "")}`,
     );
-  const bundle = { namespace: app.namespace, name: bundleNameOf(app.kind, app.name) };
-  await waitUntil(rest, bundles, bundle, {
+  await waitUntil(rest, bundles, bundleOf(app), {
     isRead: ({ metadata, status }) => status?.observedGeneration === metadata.generation,
     timeoutMs,
   });
@@ -124,27 +139,32 @@ async function waitUntil(
 
 async function watchNewest(
   { rest, app, onChange }: WatchOptions,
-  {
-    known,
-    timeoutMs,
-  }: { readonly known: string | undefined; readonly timeoutMs: number | undefined },
+  { timeoutMs, isNamed }: { readonly timeoutMs: number | undefined; readonly isNamed: boolean },
 ): Promise<"completed" | "failed"> {
   const stop = new AbortController();
-  const informer = createInformer<BundleRollout>({
+  const { namespace } = app;
+  const log = silentLog();
+  const rollouts = createInformer<BundleRollout>({
     rest,
-    resource: bundleRollouts,
-    namespace: app.namespace,
-    labelSelector: rolloutSelector(app),
-    log: silentLog(),
+    log,
+    namespace,
     onListed,
+    resource: bundleRollouts,
+    labelSelector: rolloutSelector(app),
   });
+  const bundle = createInformer<Bundle>({
+    rest,
+    log,
+    namespace,
+    onListed,
+    resource: bundles,
+    fieldSelector: `metadata.name=${bundleOf(app).name}`,
+  });
+  const watched = isNamed ? [rollouts, bundle] : [rollouts];
   const { promise: ended, resolve, reject } = Promise.withResolvers<"completed" | "failed">();
   const timers = new Set<NodeJS.Timeout>();
   let shown: BundleRollout | undefined;
-  /** The newest that is left after a later one was deleted, which starts again: its end is not that of the revision. 0: none. */
-  let endedNumber: number | undefined;
-  let replaced: NodeJS.Timeout | undefined;
-  let restarting: NodeJS.Timeout | undefined;
+  let waiting: NodeJS.Timeout | undefined;
   let failingSinceMs: number | undefined;
 
   function onListed(failure?: AppError): void {
@@ -156,23 +176,27 @@ async function watchNewest(
     if (performance.now() - failingSinceMs > unreachableMs) reject(failure);
   }
 
+  /** A rollout that is deleted starts again; until then the one before is the newest, and its end is not that of the revision. */
+  function isOfRevision({ metadata }: BundleRollout): boolean {
+    const named = bundle.store.get(keyOf(bundleOf(app)))?.status?.rollout?.name;
+    return !isNamed || named === undefined || named === metadata.name;
+  }
+
   function check(): void {
-    if (!informer.hasSynced) return;
-    const all = sorted([...informer.store.list()], app);
-    const newest = all.at(-1);
-    if (endedNumber === undefined) {
-      const isDeleted = known !== undefined && all.every(({ metadata }) => metadata.name !== known);
-      endedNumber = isDeleted ? (newest?.spec.number ?? 0) : -1;
-      if (isDeleted) restarting = after(readingMs, () => reject(notRestarted(app, known)));
+    if (!watched.every((each) => each.hasSynced)) return;
+    const newest = sorted([...rollouts.store.list()], app).at(-1);
+    const kind = newest === undefined ? "running" : endOf(newest).kind;
+    if (newest === undefined || (kind !== "running" && !isOfRevision(newest))) {
+      waiting ??= after(readingMs, () => reject(notNamed(app)));
+      return;
     }
-    if (newest === undefined || newest === shown || newest.spec.number <= endedNumber) return;
-    clearTimeout(restarting);
+    if (newest === shown) return;
     shown = newest;
-    clearTimeout(replaced);
+    clearTimeout(waiting);
+    waiting = undefined;
     onChange(newest);
-    const { kind } = endOf(newest);
     if (kind === "completed" || kind === "failed") resolve(kind);
-    if (kind === "replaced") replaced = after(replacingMs, () => resolve("failed"));
+    if (kind === "replaced") waiting = after(replacingMs, () => resolve("failed"));
   }
 
   function after(ms: number, run: () => void): NodeJS.Timeout {
@@ -181,26 +205,26 @@ async function watchNewest(
     return timer;
   }
 
-  informer.onChange(check);
   if (timeoutMs !== undefined)
     after(Math.max(0, timeoutMs), () =>
       reject(new AppError(commonErrors.CANCELLED, timeoutText(app, shown))),
     );
-  const running = informer.run(stop.signal);
-  informer.synced.then(check, reject);
+  for (const each of watched) each.onChange(check);
+  const running = watched.map((each) => each.run(stop.signal));
+  Promise.all(watched.map((each) => each.synced)).then(check, reject);
   try {
     return await ended;
   } finally {
     for (const timer of timers) clearTimeout(timer);
     stop.abort();
-    await running;
+    await Promise.all(running);
   }
 }
 
-function notRestarted(app: AppRef, name: string): AppError {
+function notNamed(app: AppRef): AppError {
   return new AppError(
     commonErrors.CANCELLED,
-    `wait for the rollout of ${appText(app)}: ${name} was deleted, and the hub has not started it again after ${readingMs / 1_000} s; check that it is running`,
+    `wait for the rollout of ${appText(app)}: its newest one is not that of the revision it has now, and the hub has not made another one after ${readingMs / 1_000} s; check that it is running`,
   );
 }
 

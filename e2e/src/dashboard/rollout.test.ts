@@ -1,9 +1,10 @@
 /** A HelmOp in a real browser while it is upgraded: versions, map, history, and the values of a cluster. */
 import assert from "node:assert/strict";
-import { helmOps } from "@flotilla/shared/api";
+import { helmOps, type RolloutStrategy } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import { bundleRollouts } from "@flotilla/shared/api/rollout";
-import { test } from "vitest";
+import type { ObjectRef } from "@flotilla/shared/kube/objects";
+import { type TestContext, test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
 import type { ClusterClient } from "../harness/cluster-client.ts";
 import { waitForObject } from "../harness/wait.ts";
@@ -57,10 +58,16 @@ await hub.create(helmOps, {
 });
 await waitForObject(hub, helmOps, ref, "ready", ({ status }) => status?.readyClusters === 2);
 
+/** A page of an administrator, until the test ends. */
+async function openLoggedIn(t: TestContext) {
+  const opened = await openPage(browser);
+  t.onTestFinished(() => opened.context.close());
+  await logIn(opened.page, first, token);
+  return opened;
+}
+
 test("an upgrade is followed over two clusters, and its history stays", async (t) => {
-  const { page, context, errors } = await openPage(browser);
-  t.onTestFinished(() => context.close());
-  await logIn(page, first, token);
+  const { page, errors } = await openLoggedIn(t);
   await page.goto(`${first}/apps/HelmOp/${namespace}/web`);
   const rollout = page.getByRole("region", { name: "Rollout" });
   await rollout.getByRole("button", { name: "1.0.0 2 clusters" }).waitFor();
@@ -83,9 +90,7 @@ test("an upgrade is followed over two clusters, and its history stays", async (t
 });
 
 test("the values of a cluster have their origins, on the page of the HelmOp", async (t) => {
-  const { page, context } = await openPage(browser);
-  t.onTestFinished(() => context.close());
-  await logIn(page, first, token);
+  const { page } = await openLoggedIn(t);
   await page.goto(`${first}/apps/HelmOp/${namespace}/web?values=${namespace}/lyon`);
 
   const row = page.getByRole("row", { name: /^replicas/ });
@@ -97,9 +102,7 @@ test("the values of a cluster have their origins, on the page of the HelmOp", as
 });
 
 test("what an agent has answered is read again when the release changes", async (t) => {
-  const { page, context } = await openPage(browser);
-  t.onTestFinished(() => context.close());
-  await logIn(page, first, token);
+  const { page } = await openLoggedIn(t);
   const path = `/clusters/${namespace}/paris/releases/HelmOp/${namespace}/web`;
   await page.goto(`${first}${path}?tab=values`);
   const row = page.getByRole("row", { name: /^replicas/ });
@@ -114,9 +117,7 @@ test("what an agent has answered is read again when the release changes", async 
 });
 
 test("every replica opens the session of another one, and asks the one that has the agent", async (t) => {
-  const { page, context, errors } = await openPage(browser);
-  t.onTestFinished(() => context.close());
-  await logIn(page, first, token);
+  const { page, errors } = await openLoggedIn(t);
 
   const path = `/clusters/${namespace}/paris/releases/HelmOp/${namespace}/web?tab=history`;
   for (const address of addresses) {
@@ -174,22 +175,26 @@ async function startPod(client: ClusterClient, name: string): Promise<void> {
   );
 }
 
-test("a staged rollout is approved, halted, resumed and rolled back on the page", async (t) => {
-  charts.publish(await versionedChart("staged", "1.0.0"), await versionedChart("staged", "1.1.0"));
-  const of = { namespace, name: "staged" };
+/** A HelmOp for all clusters with these stages, whose chart has the versions 1.0.0, which it names, and 1.1.0. */
+async function createStaged(name: string, stages: RolloutStrategy["stages"]): Promise<ObjectRef> {
+  charts.publish(await versionedChart(name, "1.0.0"), await versionedChart(name, "1.1.0"));
+  const of = { namespace, name };
   await hub.create(helmOps, {
     metadata: of,
     spec: {
-      helm: { repo: charts.url, chart: "staged", version: "1.0.0" },
+      helm: { repo: charts.url, chart: name, version: "1.0.0" },
       targets: [{ clusterSelector: {} }],
-      rolloutStrategy: {
-        stages: [
-          { name: "canary", clusterSelector: { matchLabels: { env: "test" } } },
-          { name: "rest", before: [{ name: "board", approval: {}, timeout: "72h" }] },
-        ],
-      },
+      rolloutStrategy: { stages },
     },
   });
+  return of;
+}
+
+test("a staged rollout is approved, halted, resumed and rolled back on the page", async (t) => {
+  const of = await createStaged("staged", [
+    { name: "canary", clusterSelector: { matchLabels: { env: "test" } } },
+    { name: "rest", before: [{ name: "board", approval: {}, timeout: "72h" }] },
+  ]);
   const waits = (name: string) =>
     waitForObject(
       hub,
@@ -199,9 +204,7 @@ test("a staged rollout is approved, halted, resumed and rolled back on the page"
       ({ status }) => status?.reason === "GateWaiting",
     );
   const { status } = await waits("staged-1");
-  const { page, context, errors } = await openPage(browser);
-  t.onTestFinished(() => context.close());
-  await logIn(page, first, token);
+  const { page, errors } = await openLoggedIn(t);
 
   const decisions = page.getByRole("region", { name: "Needs a decision" });
   await decisions.getByText(status?.message ?? "").waitFor();
@@ -235,24 +238,10 @@ test("a staged rollout is approved, halted, resumed and rolled back on the page"
 });
 
 test("a plan is read on the page, group by group and object by object, before it is approved", async (t) => {
-  charts.publish(
-    await versionedChart("planned", "1.0.0"),
-    await versionedChart("planned", "1.1.0"),
-  );
-  const of = { namespace, name: "planned" };
-  await hub.create(helmOps, {
-    metadata: of,
-    spec: {
-      helm: { repo: charts.url, chart: "planned", version: "1.0.0" },
-      targets: [{ clusterSelector: {} }],
-      rolloutStrategy: {
-        stages: [{ name: "all", before: [{ name: "board", approval: { plan: true } }] }],
-      },
-    },
-  });
-  const { page, context, errors } = await openPage(browser);
-  t.onTestFinished(() => context.close());
-  await logIn(page, first, token);
+  const of = await createStaged("planned", [
+    { name: "all", before: [{ name: "board", approval: { plan: true } }] },
+  ]);
+  const { page, errors } = await openLoggedIn(t);
   await page.goto(`${first}/apps/HelmOp/${namespace}/planned`);
   const stages = page.getByRole("region", { name: "Stages" });
   await stages.getByText("First installation in 2 clusters").waitFor();
@@ -334,9 +323,7 @@ test("an upgrade that is stuck on one of two clusters says why, and where", asyn
     { conditions: [unscheduled] },
   );
 
-  const { page, context, errors } = await openPage(browser);
-  t.onTestFinished(() => context.close());
-  await logIn(page, first, token);
+  const { page, errors } = await openLoggedIn(t);
   const reason = `its rollout waits for 1 replica that is not available: pod ${stuck}: is not scheduled: ${why}`;
   // The only thing that is wrong in this fleet.
   await page.locator(".concern").first().getByText(reason).waitFor();

@@ -28,9 +28,8 @@ const canarySoakRest: RolloutStrategy = {
 async function started(
   strategy: RolloutStrategy,
   labels: StagedClusters = fleetOfFour,
-  options: Parameters<typeof createStagedFleet>[2] = {},
 ): Promise<StagedFleet> {
-  const fleet = await createStagedFleet(strategy, labels, options);
+  const fleet = await createStagedFleet(strategy, labels);
   onTestFinished(() => fleet.stop());
   for (let round = 0; round < 12 && fleet.status().phase !== "Completed"; round += 1) {
     fleet.ready();
@@ -176,53 +175,6 @@ describe("a staged rollout", () => {
     const passed = fleet.gates().findLast(({ spec }) => spec.rollout.name === "web-2");
     assert.equal(findCondition(passed?.status?.conditions, "Passed")?.reason, "Approved");
     assert.equal(fleet.status().stages?.[1]?.gates?.[0]?.decision?.by, "alice");
-  });
-
-  const boardBeforeProd: RolloutStrategy = {
-    stages: [
-      { name: "canary", ...canary },
-      { name: "prod", before: [{ name: "board", approval: {} }] },
-    ],
-  };
-
-  test("stores that the API server has checked who approved", async () => {
-    const fleet = await started(boardBeforeProd);
-
-    const [, prod] = fleet.status().stages ?? [];
-    assert.deepEqual(
-      prod?.gates?.map(({ decision }) => [decision?.by, decision?.verified]),
-      [["alice", true]],
-    );
-  });
-
-  test("halts at an approval by a name that the API server has not checked", async () => {
-    const fleet = await createStagedFleet(boardBeforeProd, fleetOfFour, { checksNames: false });
-    onTestFinished(() => fleet.stop());
-    fleet.ready();
-    await fleet.pass();
-    fleet.decide("board");
-    await fleet.pass();
-
-    const { phase, reason, message, stages } = fleet.status();
-    assert.deepEqual([phase, reason], ["Halted", "GateUnverified"]);
-    assert.match(
-      message ?? "",
-      /does not count: the API server has not checked who approved: install /,
-    );
-    assert.deepEqual(fleet.having("1.2.3"), ["ams"]);
-    const [record] = stages?.[1]?.gates ?? [];
-    assert.deepEqual([record?.reason, record?.decision?.verified], ["Unverified", false]);
-  });
-
-  test("goes on after such an approval where that is enough", async () => {
-    const options = { checksNames: false, unverifiedApprovals: true };
-    const fleet = await started(boardBeforeProd, fleetOfFour, options);
-
-    const [, prod] = fleet.status().stages ?? [];
-    assert.deepEqual(
-      prod?.gates?.map(({ decision }) => [decision?.by, decision?.verified]),
-      [["alice", false]],
-    );
   });
 
   test("ignores a BundleRollout that the hub did not make", async () => {
