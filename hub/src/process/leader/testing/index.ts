@@ -16,6 +16,17 @@ export {
   isFluxStep,
   readIndexOf,
 } from "./flux-steps.ts";
+export {
+  all,
+  everywhere,
+  helm,
+  home,
+  type MappedFleet,
+  mapped,
+  reportReady,
+  startMappedFleet,
+  tenants,
+} from "./mapped-fleet.ts";
 export { runHistory, stable, untilSettled } from "./run-history.ts";
 export {
   bundleStatusOf,

@@ -1,5 +1,16 @@
 export { randomHistory } from "./history.ts";
 export {
+  canary,
+  canaryLabels,
+  canaryThenProd,
+  clusterOf,
+  counts,
+  gated,
+  gatedProd,
+  oneStage,
+  stageOf,
+} from "./known-strategies.ts";
+export {
   aSimulatedCluster,
   becomeReady,
   breakDown,
