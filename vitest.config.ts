@@ -131,7 +131,7 @@ export default defineConfig({
           include: ["e2e/soak/**/*.test.ts", "e2e/src/charts/helm-agreement.test.ts"],
           ...realClusters,
           env: { ...env, FLOTILLA_PAIRS: "2100" },
-          maxWorkers: 2,
+          maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },
       },

@@ -1,7 +1,7 @@
 /**
  * Control planes that the files of a run share, one file after the other: each is started once, and reset to what it was
- * then when a file gives it back. A start costs four seconds of CPU, a reset a tenth of one; one that nobody uses costs as much
- * as a start in two minutes, and is ended then.
+ * then when a file gives it back. A start costs seven seconds of CPU, a reset a tenth of one. One that nobody uses would cost as
+ * much as a start in four minutes, so its processes are stopped (SIGSTOP) until the next file takes it.
  */
 import { join } from "node:path";
 import { installCrds } from "@flotilla/cli/fleet";
@@ -12,7 +12,7 @@ import {
   readPorts,
   startControlPlane,
 } from "@flotilla/local/control-plane";
-import { startReaper } from "@flotilla/local/process";
+import { type RunningProcess, startReaper } from "@flotilla/local/process";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { renice } from "@flotilla/shared/process";
 import { type EtcdSnapshot, takeEtcdSnapshot } from "./etcd-snapshot.ts";
@@ -43,13 +43,19 @@ export interface ControlPlanePool {
 }
 
 interface Entry {
+  readonly kind: PlaneKind;
   readonly plane: ControlPlane;
   readonly snapshot: EtcdSnapshot;
-  /** Ends it while it is free. */
+  /** Stops its processes while it is free. */
   timer?: NodeJS.Timeout;
+  isStopped?: boolean;
 }
 
-const idleMs = 100_000;
+/** Its controllers finish meanwhile with what the reset has deleted. */
+const settleMs = 15_000;
+
+/** Each takes up to a gigabyte. */
+const mostFree = 8;
 
 /** Three times the processor time of other processes: where the machine has too little, a hub that gets no answer loses its Lease. */
 const planeNice = -5;
@@ -58,7 +64,8 @@ const planeNice = -5;
 export async function createControlPlanePool(dir: string): Promise<ControlPlanePool> {
   const binaries = await ensureBinaries(controlPlaneTools);
   const reaper = startReaper();
-  const free = new Map<PlaneKind, Entry[]>(planeKinds.map((kind) => [kind, []]));
+  /** The one that was given back first comes first. */
+  const free: Entry[] = [];
   const all = new Set<Entry>();
   const ending = new Set<Promise<void>>();
   let count = 0;
@@ -88,7 +95,7 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
       }
       const port = (await readPorts(plane.dir))?.etcd;
       if (port === undefined) throw new Error(`${plane.dir} names no port of etcd`);
-      const entry = { plane, snapshot: await takeEtcdSnapshot({ pkiDir: plane.pki.dir, port }) };
+      const entry = { kind, plane, snapshot: await takeEtcdSnapshot({ pkiDir: plane.pki.dir, port }) };
       all.add(entry);
       return entry;
     } catch (thrown) {
@@ -99,27 +106,32 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
 
   async function drop(entry: Entry): Promise<void> {
     all.delete(entry);
-    clearTimeout(entry.timer);
+    resume(entry);
     entry.snapshot.close();
     await entry.plane.stop();
   }
 
-  function keep(kind: PlaneKind, entry: Entry): void {
-    const entries = free.get(kind);
-    entries?.push(entry);
+  function keep(entry: Entry): void {
+    free.push(entry);
     entry.timer = setTimeout(() => {
-      entries?.splice(entries.indexOf(entry), 1);
-      const ended = drop(entry);
-      // `close` throws why.
-      ended.catch(() => undefined);
-      ending.add(ended);
-    }, idleMs);
+      for (const part of clientsFirst(entry.plane)) signal(part, "SIGSTOP");
+      entry.isStopped = true;
+    }, settleMs);
+    const oldest = free.length > mostFree ? free.shift() : undefined;
+    if (oldest === undefined) return;
+    const ended = drop(oldest);
+    // `close` throws why.
+    ended.catch(() => undefined);
+    ending.add(ended);
   }
 
   /** A free one that runs; what was written since it was given back is undone, such as an event that came late. */
   async function reuse(kind: PlaneKind): Promise<Entry | undefined> {
-    for (let entry = free.get(kind)?.pop(); entry !== undefined; entry = free.get(kind)?.pop()) {
-      clearTimeout(entry.timer);
+    for (;;) {
+      const at = free.findLastIndex((each) => each.kind === kind);
+      const [entry] = at < 0 ? [] : free.splice(at, 1);
+      if (entry === undefined) return undefined;
+      resume(entry);
       try {
         if (entry.plane.processes.some((part) => part.exit() !== undefined)) throw new Error();
         await entry.snapshot.restore();
@@ -128,7 +140,6 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
         await drop(entry);
       }
     }
-    return undefined;
   }
 
   return {
@@ -142,7 +153,7 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
           isTaken = false;
           try {
             await entry.snapshot.restore();
-            keep(kind, entry);
+            keep(entry);
           } catch {
             await drop(entry);
           }
@@ -154,4 +165,25 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
       await reaper.release();
     },
   };
+}
+
+function clientsFirst(plane: ControlPlane): readonly RunningProcess[] {
+  return plane.processes.toSorted((a, b) => b.layer - a.layer);
+}
+
+/** Lets its processes go on, the store first. */
+function resume(entry: Entry): void {
+  clearTimeout(entry.timer);
+  if (entry.isStopped === true)
+    for (const part of clientsFirst(entry.plane).toReversed()) signal(part, "SIGCONT");
+  entry.isStopped = false;
+}
+
+function signal(part: RunningProcess, name: NodeJS.Signals): void {
+  if (part.exit() !== undefined) return;
+  try {
+    process.kill(part.identity.pid, name);
+  } catch {
+    // It has ended this moment; `reuse` looks for that.
+  }
 }

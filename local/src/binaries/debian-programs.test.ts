@@ -35,13 +35,22 @@ describe("the programs of tests of Git", () => {
   ])[] = [
     [
       "without apt-get",
-      ["git", "openssl", "ssh", "ssh-keygen", "chromium"],
+      ["git", "openssl", "ssh", "ssh-keygen", "chromium-headless-shell"],
       true,
       /^find sshd, gpg, gpg-agent, gpgv in .*: this machine has no apt-get to install them; install them \(Debian and Ubuntu: apt-get install --no-install-recommends openssh-server gpg gpg-agent gpgv\)$/,
     ],
     [
       "without root",
-      ["apt-get", "git", "openssl", "ssh", "ssh-keygen", "gpg", "gpg-agent", "chromium"],
+      [
+        "apt-get",
+        "git",
+        "openssl",
+        "ssh",
+        "ssh-keygen",
+        "gpg",
+        "gpg-agent",
+        "chromium-headless-shell",
+      ],
       false,
       /^find sshd, gpgv in .*: apt-get needs root to install them; .* openssh-server gpgv\)$/,
     ],

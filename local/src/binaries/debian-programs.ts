@@ -1,6 +1,6 @@
 /**
  * Provides the programs of tests that are neither published for all platforms nor built with Go: git, OpenSSH, GnuPG,
- * OpenSSL and Chromium. What is missing is installed from Debian's packages where that is possible.
+ * OpenSSL and Chromium without its windows. What is missing is installed from Debian's packages where that is possible.
  */
 import { spawn } from "node:child_process";
 import { access, constants, rm, writeFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ export const debianPrograms: Readonly<Record<string, string>> = {
   "gpg-agent": "gpg-agent",
   gpgv: "gpgv",
   openssl: "openssl",
-  chromium: "chromium",
+  "chromium-headless-shell": "chromium-headless-shell",
 };
 
 /** Where programs are, also those that only root has on the PATH. */

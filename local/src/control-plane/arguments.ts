@@ -104,6 +104,8 @@ export function controllerManagerArguments(
     "--enable-hostpath-provisioner",
     // Otherwise a terminating namespace is requeued only after half of the longest grace period of its pods.
     "--namespace-sync-period=2s",
+    // A machine that was asleep wakes with heartbeats of before; nothing is wrong with a fake node.
+    "--node-monitor-grace-period=24h",
     // The default client-side rate limits protect a shared API server.
     "--kube-api-qps=500",
     "--kube-api-burst=1000",

@@ -22,6 +22,8 @@ export async function endProcess(
 ): Promise<EndOutcome> {
   if (!(await isAlive(identity))) return "not-running";
   signal(identity.pid, "SIGTERM");
+  // A stopped process sees it only then.
+  signal(identity.pid, "SIGCONT");
   if (await waitUntilEnded(identity, options.graceMs ?? 10_000)) return "ended";
   // While the group leader is alive, its group id cannot be reused.
   signal(-identity.pid, "SIGKILL");

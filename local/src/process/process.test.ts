@@ -28,6 +28,13 @@ test("stop ends a process with SIGTERM, and a second stop does nothing", async (
   assert.equal(await isAlive(running.identity), false);
 });
 
+test("ends a process that was stopped without waiting for the grace period", async (t) => {
+  const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
+  process.kill(running.identity.pid, "SIGSTOP");
+
+  assert.equal(await endProcess(running.identity, { graceMs: 60_000 }), "ended");
+});
+
 test("kills a process that ignores SIGTERM after the grace period, with its children", async (t) => {
   const ignoring = `
     process.on("SIGTERM", () => {});
