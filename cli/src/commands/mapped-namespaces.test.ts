@@ -31,6 +31,7 @@ test("a Bundle reaches its own namespace, then those that its mappings add", asy
   assert.deepEqual(await readReach(start({}), bundle), {
     namespaces: ["platform", "team-a", "team-b"],
     refused: [],
+    unnamed: 0,
     isPartial: false,
   });
 });
@@ -51,6 +52,15 @@ test("namespaces that refuse the mapping's are named, and their Clusters are lef
   );
 
   assert.deepEqual([reached, refused], [["platform", "team-a"], ["team-b"]]);
+});
+
+test("those that refuse it and that the mapping does not name are counted", async () => {
+  const { unnamed } = await readReach(
+    start({ status: { refusedNamespaces: ["team-b"], refusedCount: 3 } }),
+    bundle,
+  );
+
+  assert.equal(unnamed, 2);
 });
 
 test.for([bundleNamespaceMappings, namespaces])(

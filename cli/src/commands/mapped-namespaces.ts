@@ -3,6 +3,7 @@ import { mapsBundle, mapsNamespace } from "@flotilla/hub/rules";
 import {
   type Bundle,
   type BundleNamespaceMapping,
+  type BundleNamespaceMappingStatus,
   bundleNamespaceMappings,
 } from "@flotilla/shared/api";
 import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
@@ -13,6 +14,8 @@ export interface ReachedNamespaces {
   readonly namespaces: readonly string[];
   /** Those that a mapping selects, and whose Policies do not allow the namespace of the Bundle, by name. */
   readonly refused: readonly string[];
+  /** How many more refuse it: a mapping names ten, and the others are among `namespaces`. */
+  readonly unnamed: number;
   /** Whether there may be more, which the user may not read. */
   readonly isPartial: boolean;
 }
@@ -45,7 +48,12 @@ function reachedNamespaces(
   return {
     namespaces: [own, ...selected.filter((name) => !refusing.has(name))],
     refused: selected.filter((name) => refusing.has(name)),
+    unnamed: Math.max(0, ...mappings.map(({ status }) => unnamedIn(status))),
   };
+}
+
+function unnamedIn(status: BundleNamespaceMappingStatus | undefined): number {
+  return (status?.refusedCount ?? 0) - (status?.refusedNamespaces?.length ?? 0);
 }
 
 async function unlessForbidden<T>(reading: Promise<T>): Promise<T | undefined> {

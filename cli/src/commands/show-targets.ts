@@ -71,10 +71,14 @@ async function listIn<T extends KubeObject>(
 }
 
 /** What the table lacks, a line each. */
-function reachRemarks({ refused, isPartial }: ReachedNamespaces): string {
+function reachRemarks({ refused, unnamed, isPartial }: ReachedNamespaces): string {
   const lines: string[] = [];
   if (refused.length > 0)
     lines.push(`namespaces whose Policies refuse the Bundle: ${listNames(refused)}`);
+  if (unnamed > 0)
+    lines.push(
+      `namespaces that refuse the Bundle as well, and whose Clusters are in the list: ${unnamed}`,
+    );
   if (isPartial)
     lines.push(
       "Clusters of other namespaces are missing: listing bundlenamespacemappings or namespaces is forbidden",
