@@ -95,7 +95,11 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
       }
       const port = (await readPorts(plane.dir))?.etcd;
       if (port === undefined) throw new Error(`${plane.dir} names no port of etcd`);
-      const entry = { kind, plane, snapshot: await takeEtcdSnapshot({ pkiDir: plane.pki.dir, port }) };
+      const entry = {
+        kind,
+        plane,
+        snapshot: await takeEtcdSnapshot({ pkiDir: plane.pki.dir, port }),
+      };
       all.add(entry);
       return entry;
     } catch (thrown) {

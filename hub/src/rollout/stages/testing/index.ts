@@ -1,6 +1,5 @@
 export { randomHistory } from "./history.ts";
 export {
-  canary,
   canaryLabels,
   canaryThenProd,
   clusterOf,

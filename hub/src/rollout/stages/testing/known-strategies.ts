@@ -10,7 +10,7 @@ import {
   statusOf,
 } from "./simulation.ts";
 
-export const canary = { clusterSelector: { matchLabels: { canary: "true" } } };
+const canary = { clusterSelector: { matchLabels: { canary: "true" } } };
 export const canaryLabels = { canary: "true" };
 
 export function oneStage(fields: Partial<RolloutStrategy> = {}): RolloutStrategy {
