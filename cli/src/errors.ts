@@ -34,6 +34,10 @@ export const cliErrors = defineErrors({
     retryable: false,
     help: "A command that changes something asks first, and the answer was not yes. Nothing was changed. Scripts say it in advance: with --yes, and for approvals with the digest of what is approved.",
   },
+  VALUES_UNREADABLE: {
+    retryable: false,
+    help: "A file with values cannot be read, or is not a map. Nothing was asked. The message has its name; `-` is standard input.",
+  },
   GATE_REFUSED: {
     retryable: false,
     help: "The decision about a Gate was not taken: it was made already, is about something else by now, has expired, or the user has no right to it. Nothing was changed. The message says which, and what to do.",

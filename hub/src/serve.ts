@@ -33,14 +33,17 @@ import {
 } from "./link/index.ts";
 import type { Parts } from "./parts.ts";
 import { lead } from "./process/index.ts";
-import { createRolloutObjects } from "./rollout/index.ts";
+import { createContentPacker, createRolloutObjects } from "./rollout/index.ts";
 import {
+  createChartAccess,
   createDeploymentTrust,
   createMappings,
   createPinSigner,
   createRolloutStrategies,
   type DataSigner,
   type DeploymentTrust,
+  type PinSigner,
+  policiesIn,
   watchReferences,
 } from "./rules/index.ts";
 import { serveDashboard } from "./serve-dashboard.ts";
@@ -56,7 +59,7 @@ export interface ServeOptions {
 /** What the hub has signed, once its key is known. */
 interface LiveSigning {
   readonly trust: DeploymentTrust;
-  readonly signer: () => DataSigner;
+  readonly signer: () => DataSigner & PinSigner;
 }
 
 /** How long streams may take to end before the port is closed regardless. */
@@ -104,9 +107,17 @@ export async function serve(
   const requests = createUserRequests({ ...parts, ...stores, ...agents });
   const askAgent = createAgentAsker({ ...parts, ...stores, ...agents });
   let signing: LiveSigning | undefined;
+  const { requireServiceAccount } = config;
   const plans = planRoute({
     ...parts,
     ...stores,
+    helmOps: helmOps.store,
+    resolver: parts.sources,
+    access: createChartAccess(parts),
+    packer: createContentPacker(),
+    pinsOf: (bundle) => signing?.signer().pinsOf(bundle),
+    policiesIn: (namespaces) =>
+      policiesIn(caches.policies.store, namespaces, { requireServiceAccount }),
     ask: askAgent,
     rollouts: createRolloutObjects({
       rest: parts.rest,
@@ -120,7 +131,7 @@ export async function serve(
     policy: {
       policies: caches.policies.store,
       patterns: createPatterns(),
-      requireServiceAccount: config.requireServiceAccount,
+      requireServiceAccount,
     },
     strategies: createRolloutStrategies(caches.rolloutPolicies.store),
     isTrusted: (deployment) => signing?.trust.isTrusted(deployment) === true,
@@ -207,7 +218,7 @@ export async function serve(
           ...parts,
           resolver: parts.sources,
           askAgent,
-          requireServiceAccount: config.requireServiceAccount,
+          requireServiceAccount,
           unverifiedApprovals: config.unverifiedApprovals,
           flux: {
             informers: parts.flux,

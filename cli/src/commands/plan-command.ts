@@ -21,7 +21,19 @@ export function planCommand(config: CliConfig): Command {
       "ask at most so many of clusters that are expected to be equal",
       parseCount,
     )
-    .option("--gate <name>", "what the approval of this Gate is about, instead of a new plan")
+    .option("--version <version>", "as if the app named this version, or constraint")
+    .option(
+      "-f, --values <file>",
+      "as if the app had these values over its own; - is standard input (may be repeated)",
+      addTo,
+    )
+    .option("--set <path=value,...>", "as --set of helm upgrade (may be repeated)", addTo)
+    .addOption(
+      new Option(
+        "--gate <name>",
+        "what the approval of this Gate is about, instead of a new plan",
+      ).conflicts(["version", "values", "set"]),
+    )
     .addOption(
       new Option("-o, --output <format>", "output format")
         .choices(["text", "json"])
@@ -31,4 +43,8 @@ export function planCommand(config: CliConfig): Command {
       const { plan } = await import("./plan.ts");
       await plan(target, options, config);
     });
+}
+
+function addTo(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
 }

@@ -2,10 +2,11 @@
 import type { CliConfig } from "../config.ts";
 import { planExitCode, planText } from "./plan-text.ts";
 import { printable } from "./printable.ts";
+import { type ChangeOptions, proposedChange } from "./proposed-change.ts";
 import { type PlanAskOptions, readPlan } from "./read-plan.ts";
 import { parseApp } from "./target.ts";
 
-export interface PlanCommandOptions extends PlanAskOptions {
+export interface PlanCommandOptions extends PlanAskOptions, ChangeOptions {
   readonly stage?: string;
   readonly cluster?: string;
   readonly sample?: number;
@@ -23,7 +24,9 @@ export async function plan(
   process.exitCode = 2;
   const { namespace, stage, cluster, sample, gate, output } = options;
   const query = { stage, cluster, gate, ...(sample !== undefined && { sample: String(sample) }) };
-  const answer = await readPlan(parseApp(target, namespace), { ...options, query }, config);
+  const body = await proposedChange(options);
+  const asked = { ...options, query, ...(body !== undefined && { body }) };
+  const answer = await readPlan(parseApp(target, namespace), asked, config);
   const text = output === "json" ? `${JSON.stringify(answer, undefined, 2)}\n` : planText(answer);
   process.stdout.write(printable(text));
   process.exitCode = planExitCode(answer);

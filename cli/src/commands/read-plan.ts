@@ -15,7 +15,7 @@ const timeoutMs = 11 * 60_000;
 /** Throws what `askHub` throws. */
 export async function readPlan(
   { kind, namespace, name }: AppRef,
-  { query, ...options }: PlanAskOptions & Pick<AskOptions, "query">,
+  { query, ...options }: PlanAskOptions & Pick<AskOptions, "query" | "body">,
   config: CliConfig,
 ): Promise<FleetPlan> {
   const { plural } = appDefinition(kind).resource;

@@ -18,6 +18,8 @@ export interface AskOptions extends HubOptions {
   readonly hubService: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
+  /** Sent with POST; absent: GET. */
+  readonly body?: string;
   /** For how long the answer is waited for, ms; absent: as long as one agent may take. */
   readonly timeoutMs?: number;
 }
@@ -40,8 +42,9 @@ export async function askHub(
     // No API server passes requests on to a pod whose address is one of this machine.
     const url = options.hubUrl ?? fleet?.addresses["dashboard"];
     const path = `${options.path}${queryText(options.query)}`;
-    const { timeoutMs = defaultTimeoutMs } = options;
-    const sent = { headers: { [tokenHeader]: token }, timeoutMs };
+    const { timeoutMs = defaultTimeoutMs, body } = options;
+    const headers = { [tokenHeader]: token };
+    const sent = { headers, timeoutMs, ...(body !== undefined && { body }) };
     if (url === undefined) {
       const service = `services/http:${options.hubService}:http/proxy`;
       const proxied = `/api/v1/namespaces/${hubNamespace}/${service}${path}`;
@@ -61,7 +64,7 @@ export async function askHub(
 async function ask(
   rest: KubeRest,
   path: string,
-  sent: { readonly headers: Readonly<Record<string, string>>; readonly timeoutMs: number },
+  sent: Parameters<KubeRest["raw"]>[1],
 ): Promise<string> {
   try {
     return await rest.raw(path, sent);

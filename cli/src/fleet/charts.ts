@@ -93,6 +93,8 @@ export function valuesOf(
     ...pods,
     replicas: 1,
     egress: { loopback: "allow" },
+    // Who has this fleet may do everything in it.
+    requests: { proposals: true },
     flux: { requireLocalServiceAccount: false },
     ...(local && { local: { enabled: true } }),
     http: {

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import { canonicalJson } from "@flotilla/shared/json";
 import { helmStartEnvironment } from "@flotilla/shared/process";
-import { setValue } from "@flotilla/shared/values";
+import { setValue, setValues } from "@flotilla/shared/values";
 import { afterAll, beforeAll, describe, test } from "vitest";
 
 const { helm } = await ensureBinaries(["helm"]);
@@ -88,6 +88,7 @@ async function agreed(path: string, text: string, flag: string): Promise<void> {
     ...[quoted ? "--set-string" : flag, `${path}=${plain}`],
   ]);
   const set = setValue(base, path, text, { literal });
+  if (!literal && !quoted) assert.deepEqual(setValues(base, [`${path}=${text}`]).kind, set.kind);
   if (set.kind === "invalid") {
     assert.equal(byHelm, undefined, `${path}=${text}: ${set.problem}`);
     return;

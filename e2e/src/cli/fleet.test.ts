@@ -156,6 +156,24 @@ describe("a fleet in the background", async () => {
     assert.match(logs.stderr, /^flotilla: \[sample-web-\S+\] cannot read the log: /);
   });
 
+  test("is asked what a change would do that nobody has written", async () => {
+    const scaled = await flotilla.run("plan", "helmop/sample", "--set", "replicaCount=3");
+    const published = await flotilla.run("plan", "helmop/sample", "--version", "0.1.5");
+    const missing = await flotilla.run("plan", "helmop/sample", "--version", "9.9.9");
+    const unchanged = await flotilla.run("plan", "helmop/sample");
+
+    assert.match(
+      scaled.stdout,
+      /^# Deployment sample\/sample-web: update\n[^#]*^- +replicas: 2\n^\+ +replicas: 3$/m,
+      scaled.stderr,
+    );
+    assert.deepEqual(
+      [scaled, published, missing, unchanged].map(({ code }) => code),
+      [1, 0, 2, 0],
+    );
+    assert.match(missing.stderr, /9\.9\.9/);
+  });
+
   test("runs hub and agents as pods of their charts, started again when they end, with logs", async () => {
     const hubPod = ["--namespace=flotilla-system", "--selector=app.kubernetes.io/name=flotilla"];
     const restartCount = "{.status.containerStatuses[0].restartCount}";

@@ -4,5 +4,6 @@ export { type ReleaseStatus, releaseMetadata } from "./notification/status-event
 export { storeEventsFirst } from "./notification/stored-first.ts";
 export { clientAddress } from "./receiver/client-address.ts";
 export { createReceiverController } from "./receiver/controller.ts";
+export { readBody } from "./receiver/read-body.ts";
 export { watchReceiverSecrets } from "./receiver/tokens.ts";
 export { createWebhooks } from "./receiver/webhooks.ts";

@@ -1,6 +1,6 @@
 export { createBundleController } from "./bundle/controller.ts";
 export { createDeploymentWrites } from "./bundle/deployment-writer.ts";
-export type { Pack } from "./bundle/place.ts";
+export { createContentPacker, type Pack } from "./bundle/place.ts";
 export { createBundlePublisher } from "./bundle/publisher.ts";
 export { createTombstoneController } from "./bundledeployment/controller.ts";
 export { release } from "./bundledeployment/reconcile.ts";
@@ -23,4 +23,6 @@ export type {
 export { planIn, planSecretName } from "./plan/plan-secret.ts";
 export { type DesiredPlanDeps, planCandidates, sampled } from "./stageplan/desired-plan.ts";
 export { planFleet } from "./stageplan/plan-candidates.ts";
+export type { ProposedChange } from "./stageplan/proposed-bundle.ts";
+export { type ProposedPlanDeps, proposedCandidates } from "./stageplan/proposed-plan.ts";
 export { createRolloutObjects } from "./stages/rollout-objects.ts";

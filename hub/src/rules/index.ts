@@ -124,7 +124,7 @@ export { createPinSigner, type PinSigner } from "./resolve/pin-signature.ts";
 export { slotAfter, slotOffset } from "./resolve/poll-slots.ts";
 export { mayChange, pollingIntervalMs } from "./resolve/polling.ts";
 export { handledOf, openRequests, type Requests } from "./resolve/requests.ts";
-export { notesOn } from "./resolve/resolve-charts.ts";
+export { notesOn, resolveCharts } from "./resolve/resolve-charts.ts";
 export { explainStage } from "./rollout/explain-stage.ts";
 export { type HoldReason, isLimitReason, type PauseReason } from "./rollout/hold.ts";
 export {

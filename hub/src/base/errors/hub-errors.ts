@@ -150,7 +150,7 @@ export const hubErrors = defineErrors({
   },
   REQUEST_FORBIDDEN: {
     retryable: false,
-    help: "The account may not read that of the deployments of the workspace. Grant it `get` on the subresource of `bundledeployments` that the message names (`log`, `diff`, `history`, `resources` or `events`), of the API group `fleet.cattle.io` in the workspace; for a plan `get` on `bundlerollouts/plan` of `flotilla.dev`.",
+    help: "The account may not read that of the deployments of the workspace. Grant it `get` on the subresource of `bundledeployments` that the message names (`log`, `diff`, `history`, `resources` or `events`), of the API group `fleet.cattle.io` in the workspace; for a plan `get` on `bundlerollouts/plan` of `flotilla.dev`, and `create` for the plan of a change.",
   },
   REQUEST_TARGET_NOT_FOUND: {
     retryable: false,

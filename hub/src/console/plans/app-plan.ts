@@ -10,26 +10,32 @@ import type { FleetPlan } from "@flotilla/shared/plan";
 import { hubErrors } from "../../base/index.ts";
 import {
   type AskAgent,
-  type DesiredPlanDeps,
   fleetPlanOf,
+  type ProposedChange,
+  type ProposedPlanDeps,
   planCandidates,
   planFleet,
+  proposedCandidates,
   sampled,
 } from "../../rollout/index.ts";
 import { stagesOf } from "../../rules/index.ts";
 import type { PlanRequest } from "./parse-plan.ts";
 
-export interface AppPlanDeps extends DesiredPlanDeps {
+export interface AppPlanDeps extends ProposedPlanDeps {
   readonly bundles: Pick<Store<Bundle>, "get">;
   readonly ask: AskAgent;
 }
 
 const keyBytes = 32;
 
-/** Throws REQUEST_TARGET_NOT_FOUND, and the reason of `signal` when it aborts. */
+/**
+ * `change`: what is planned instead of what the app says. Throws REQUEST_TARGET_NOT_FOUND, what is wrong with the change, and the
+ * reason of `signal` when it aborts.
+ */
 export async function planApp(
   deps: AppPlanDeps,
   { workspace, kind, name, cluster, stage, sample }: PlanRequest,
+  change: ProposedChange | undefined,
   signal: AbortSignal,
 ): Promise<FleetPlan> {
   const key = keyOf({ namespace: workspace, name });
@@ -43,7 +49,10 @@ export async function planApp(
     );
   const wanted =
     cluster === undefined || cluster.includes("/") ? cluster : `${workspace}/${cluster}`;
-  const all = await planCandidates(deps, bundle);
+  const all =
+    change === undefined
+      ? await planCandidates(deps, bundle)
+      : await proposedCandidates(deps, { kind, bundle, change }, signal);
   const own = all.filter(
     (each) =>
       (wanted === undefined || each.cluster === wanted) &&

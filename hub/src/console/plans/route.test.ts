@@ -1,45 +1,20 @@
 /** `flotilla plan` at the port of the hub, with agents that answer and an API server in memory. */
 import assert from "node:assert/strict";
-import {
-  type Bundle,
-  type BundleDeployment,
-  bundleDeployments,
-  clusters,
-} from "@flotilla/shared/api";
 import { clusterNamespaceLabel, clusterNamespaceName } from "@flotilla/shared/api/names";
 import { type Gate, gates, rolloutApiVersion } from "@flotilla/shared/api/rollout";
-import { answerLineSchema } from "@flotilla/shared/dashboard";
 import { secrets } from "@flotilla/shared/kube/objects";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
-import { silentLog } from "@flotilla/shared/log";
-import { type FleetPlan, fleetPlanSchema } from "@flotilla/shared/plan";
-import { startHttpServer } from "@flotilla/shared/program";
-import { createPatterns } from "@flotilla/shared/regex";
-import { systemClock } from "@flotilla/shared/time";
-import { describe, onTestFinished, test } from "vitest";
-import type { AgentAnswer } from "../../rollout/index.ts";
+import type { FleetPlan } from "@flotilla/shared/plan";
+import { describe, test } from "vitest";
 import { planSecret } from "../../rollout/plan/plan-secret.ts";
 import { answered } from "../../rollout/plan/testing/index.ts";
-import { createMappings, createRolloutStrategies } from "../../rules/index.ts";
 import {
-  aBundle,
   aCluster,
   aDeployment,
   aPolicy,
-  createTestCaches,
+  type createTestCaches,
   digestA,
 } from "../../testing/index.ts";
-import { planRoute } from "./route.ts";
-
-const path = "/requests/v1/namespaces/fleet-default/helmops/web/plan";
-const token = "a.b.c";
-
-interface SetUp {
-  readonly answers?: Readonly<Record<string, AgentAnswer>>;
-  readonly isAllowed?: boolean;
-  readonly isTrusted?: (deployment: BundleDeployment) => boolean;
-  readonly spec?: Bundle["spec"];
-}
+import { servePlans } from "./testing/index.ts";
 
 /** A mapping that selects the namespace `team-a`, which has the cluster `par` with the Bundle. */
 function mapTeamA(caches: ReturnType<typeof createTestCaches>): void {
@@ -58,74 +33,9 @@ function mapTeamA(caches: ReturnType<typeof createTestCaches>): void {
   caches.deployments.saw(aDeployment("par", { metadata: { namespace, labels } }));
 }
 
-async function serve({
-  answers = {},
-  isAllowed = true,
-  isTrusted = () => true,
-  spec = {},
-}: SetUp = {}) {
-  const server = createMemoryApiServer();
-  const caches = createTestCaches();
-  caches.bundles.saw(aBundle(spec));
-  for (const name of ["ams", "ber", "cgn"]) {
-    caches.clusters.saw(server.put(clusters, aCluster(name)));
-    caches.deployments.saw(server.put(bundleDeployments, aDeployment(name)));
-  }
-  const asked: string[] = [];
-  const reviewed: unknown[] = [];
-  const route = planRoute({
-    rest: {
-      get: (...args) => server.get(...args),
-      raw(url, options = {}) {
-        const review: unknown = JSON.parse(options.body ?? "{}");
-        reviewed.push(review);
-        const user = { username: "alice" };
-        const authenticated = { authenticated: true, audiences: ["flotilla-requests"], user };
-        const status = url.includes("tokenreviews") ? authenticated : { allowed: isAllowed };
-        return Promise.resolve(JSON.stringify({ status }));
-      },
-    },
-    bundles: caches.bundles.store,
-    clusters: caches.clusters.store,
-    groups: caches.groups.store,
-    deployments: caches.deployments.store,
-    rollouts: { of: () => [] },
-    mappings: createMappings(caches),
-    policy: { policies: caches.policies.store, patterns: createPatterns() },
-    strategies: createRolloutStrategies(caches.rolloutPolicies.store),
-    isTrusted,
-    ask({ cluster, deploymentId }) {
-      asked.push(`${cluster} ${deploymentId === digestA ? "A" : "other"}`);
-      return Promise.resolve(answers[cluster] ?? answered("image", "+image\n"));
-    },
-    notReady: () => undefined,
-    clock: systemClock,
-    log: silentLog(),
-  });
-  const http = await startHttpServer({
-    listen: { host: "127.0.0.1", port: 0 },
-    routes: { "/requests/": route },
-  });
-  onTestFinished(() => http.close());
-  async function get(query = ""): Promise<Response> {
-    return await fetch(`http://${http.address}${path}${query}`, {
-      headers: { "flotilla-token": token },
-    });
-  }
-  async function plan(query = ""): Promise<FleetPlan> {
-    const response = await get(query);
-    const text = await response.text();
-    assert.equal(response.status, 200, text);
-    const [line = ""] = text.split("\n");
-    const read = answerLineSchema.parse(JSON.parse(line));
-    return fleetPlanSchema.parse(JSON.parse("data" in read ? read.data : ""));
-  }
-  return { caches, server, get, plan, asked, reviewed };
-}
-
 describe("the plan of an app", () => {
   test("is made of what each cluster is to get, in groups, with the text of each", async () => {
-    const { plan, asked } = await serve({
+    const { plan, asked } = await servePlans({
       answers: { "fleet-default/cgn": answered("replicas", "+replicas\n") },
     });
 
@@ -144,7 +54,7 @@ describe("the plan of an app", () => {
   });
 
   test("needs the right to get bundlerollouts/plan in the namespace of the app", async () => {
-    const { get, asked, reviewed } = await serve({ isAllowed: false });
+    const { get, asked, reviewed } = await servePlans({ isAllowed: false });
 
     const response = await get();
 
@@ -158,7 +68,7 @@ describe("the plan of an app", () => {
   });
 
   test("of one cluster asks that one alone", async () => {
-    const { plan, asked } = await serve();
+    const { plan, asked } = await servePlans();
 
     assert.equal((await plan("?cluster=ber")).total, 1);
     assert.deepEqual(
@@ -168,7 +78,7 @@ describe("the plan of an app", () => {
   });
 
   test("of a sample says how many were not asked", async () => {
-    const { plan, asked } = await serve({
+    const { plan, asked } = await servePlans({
       answers: { "fleet-default/ams": answered("") },
     });
 
@@ -179,7 +89,7 @@ describe("the plan of an app", () => {
   });
 
   test("has the clusters of namespaces that mappings add, but for those whose Policies refuse it", async () => {
-    const { caches, plan } = await serve();
+    const { caches, plan } = await servePlans();
     mapTeamA(caches);
 
     const mapped = await plan();
@@ -199,7 +109,7 @@ describe("the plan of an app", () => {
   });
 
   test("has the stages of the RolloutPolicy that the app names", async () => {
-    const { caches, plan } = await serve({ spec: { rolloutStrategy: { policy: "careful" } } });
+    const { caches, plan } = await servePlans({ spec: { rolloutStrategy: { policy: "careful" } } });
     caches.rolloutPolicies.saw({
       apiVersion: rolloutApiVersion,
       kind: "RolloutPolicy",
@@ -219,7 +129,7 @@ describe("the plan of an app", () => {
   });
 
   test("asks nobody about a deployment that the hub did not write", async () => {
-    const { plan, asked } = await serve({ isTrusted: () => false });
+    const { plan, asked } = await servePlans({ isTrusted: () => false });
 
     const { unknown, groups } = await plan();
 
@@ -228,7 +138,7 @@ describe("the plan of an app", () => {
   });
 
   test("of an app or a stage that does not exist is not made", async () => {
-    const { get } = await serve();
+    const { get } = await servePlans();
 
     const response = await get("?stage=prod");
 
@@ -266,7 +176,7 @@ describe("the plan of an app", () => {
   }
 
   test("that an approval is about is read from its Secret", async () => {
-    const { server, plan, asked } = await serve();
+    const { server, plan, asked } = await servePlans();
     const where = { namespace: "flotilla-system", rollout: "fleet-default/web-7" };
     server.put(gates, aGate("web"));
     server.put(secrets, planSecret({ digest: digestA }, stored, where));
@@ -276,7 +186,7 @@ describe("the plan of an app", () => {
   });
 
   test("that the approval of another app is about is not read", async () => {
-    const { server, get } = await serve();
+    const { server, get } = await servePlans();
     const where = { namespace: "flotilla-system", rollout: "fleet-default/web-7" };
     server.put(gates, aGate("other"));
     server.put(secrets, planSecret({ digest: digestA }, stored, where));

@@ -7,13 +7,15 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { hubErrors } from "../../base/index.ts";
-import { clientAddress } from "../../events/index.ts";
+import { clientAddress, readBody } from "../../events/index.ts";
+import type { ProposedChange } from "../../rollout/index.ts";
 import { reviewAccess } from "../access/reviews.ts";
 import { authenticate } from "../requests/access.ts";
 import { answerType, rejection } from "../requests/response.ts";
 import { type AppPlanDeps, planApp } from "./app-plan.ts";
 import { readGatePlan } from "./gate-plan.ts";
 import { parsePlanRequest } from "./parse-plan.ts";
+import { maxProposalBytes, parseProposal } from "./parse-proposal.ts";
 import { planAttributes, planForbidden } from "./plan-right.ts";
 
 export interface PlanRouteDeps extends AppPlanDeps {
@@ -32,6 +34,7 @@ const rate = { perSecond: 1, burst: 20 };
 const mostPlans = 2;
 /** Some thousand agents are asked 200 at a time, and each may take a minute. */
 const timeoutMs = 10 * 60_000;
+const bodyTimeoutMs = 10_000;
 
 /** Answers one request; never rejects. */
 export function planRoute(deps: PlanRouteDeps) {
@@ -40,23 +43,29 @@ export function planRoute(deps: PlanRouteDeps) {
   const inProgress = new Map<string, number>();
 
   async function answer(request: IncomingMessage, signal: AbortSignal): Promise<string> {
-    if (request.method !== "GET")
-      throw new AppError(hubErrors.REQUEST_INVALID, "only GET is allowed");
+    const { method } = request;
+    if (method !== "GET" && method !== "POST")
+      throw new AppError(hubErrors.REQUEST_INVALID, "only GET and POST are allowed");
     const asked = parsePlanRequest(request.url ?? "/");
+    if (method === "POST" && asked.gate !== undefined)
+      throw new AppError(hubErrors.REQUEST_INVALID, "what a Gate is about cannot be changed");
     if (notReady() !== undefined)
       throw new AppError(hubErrors.AGENT_OFFLINE, "this replica of the hub is not ready; retry");
     if (!rates.take(clientAddress(request, addressHeader)))
       throw new AppError(hubErrors.REQUEST_LIMITED, "too many plans; retry in a second");
     const header = request.headers[tokenHeader];
     const user = await authenticate(rest, typeof header === "string" ? header : "", signal);
-    if (!(await reviewAccess(rest, user, planAttributes(asked.workspace), signal)))
-      throw planForbidden(user, asked.workspace);
+    const { workspace, kind, name } = asked;
+    const verb = method === "POST" ? "create" : "get";
+    if (!(await reviewAccess(rest, user, planAttributes(workspace, verb), signal)))
+      throw planForbidden(user, workspace, verb);
     if (asked.gate !== undefined)
       return JSON.stringify(await readGatePlan(rest, asked, asked.gate));
     return await whileInProgress(user.username, async () => {
-      const { workspace, kind, name } = asked;
+      // Read only now: one user has one of them in memory.
+      const change = method === "POST" ? await readProposal(request) : undefined;
       log.info({ user: user.username, app: `${kind} ${workspace}/${name}` }, "making a plan");
-      return JSON.stringify(await planApp(deps, asked, signal));
+      return JSON.stringify(await planApp(deps, asked, change, signal));
     });
   }
 
@@ -100,6 +109,17 @@ export function planRoute(deps: PlanRouteDeps) {
       timer.cancel();
     }
   };
+}
+
+/** Throws REQUEST_INVALID. */
+async function readProposal(request: IncomingMessage): Promise<ProposedChange> {
+  const body = await readBody(request, { maxBytes: maxProposalBytes, timeoutMs: bodyTimeoutMs });
+  if (body === undefined)
+    throw new AppError(
+      hubErrors.REQUEST_INVALID,
+      `the body has more than ${maxProposalBytes} bytes, or did not arrive within ${bodyTimeoutMs / 1_000} s`,
+    );
+  return parseProposal(Buffer.from(body).toString());
 }
 
 function tooLate(): AppError {

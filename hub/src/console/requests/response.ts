@@ -6,6 +6,7 @@
 
 import type { AnswerEnd } from "@flotilla/proto";
 import type { AppError } from "@flotilla/shared/errors";
+import { chartErrors } from "@flotilla/shared/source";
 import { hubErrors } from "../../base/index.ts";
 
 const statuses: Readonly<Record<string, number>> = {
@@ -14,6 +15,12 @@ const statuses: Readonly<Record<string, number>> = {
   [hubErrors.REQUEST_FORBIDDEN.code]: 403,
   [hubErrors.REQUEST_TARGET_NOT_FOUND.code]: 404,
   [hubErrors.REQUEST_NEEDS_CLUSTER.code]: 409,
+  // What is wrong with a change that is to be planned.
+  [hubErrors.HELMOP_INVALID.code]: 422,
+  [hubErrors.BUNDLE_NOT_DEPLOYABLE.code]: 422,
+  [hubErrors.POLICY_VIOLATION.code]: 422,
+  [chartErrors.CHART_NOT_FOUND.code]: 422,
+  [chartErrors.CHART_VERSION_NOT_FOUND.code]: 422,
   [hubErrors.REQUEST_LIMITED.code]: 429,
   [hubErrors.AGENT_OUTDATED.code]: 501,
 };

@@ -47,7 +47,9 @@ export function createAgentAsker(deps: AskAgentDeps): AskAgent {
     if (where.kind === "unknown") return where;
     try {
       const { deploymentId, hasContent } = target;
-      const content = hasContent ? undefined : await deps.contents.read(deploymentId);
+      const content = hasContent
+        ? undefined
+        : (target.content ?? (await deps.contents.read(deploymentId)));
       const objects = await objectsOf(deps, target);
       const bytes =
         (content?.length ?? 0) +

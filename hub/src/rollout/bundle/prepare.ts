@@ -1,17 +1,12 @@
 /** Decides whether a Bundle may be deployed as it is now, and with which spec. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleStatus, ChartPin, HelmOp } from "@flotilla/shared/api";
+import type { Bundle, BundleStatus, HelmOp } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { hubErrors } from "../../base/index.ts";
-import {
-  authoritiesOf,
-  isAppliedByHand,
-  resolvedSpec,
-  validateBundle,
-} from "../../frontends/index.ts";
+import { authoritiesOf, isAppliedByHand, validateBundle } from "../../frontends/index.ts";
 import {
   attemptText,
   type ChartAccess,
@@ -39,6 +34,7 @@ import {
   withDefaultsOf,
 } from "../../rules/index.ts";
 import { type BundleResolution, resolutionStateOf } from "./decided-status.ts";
+import { deriveSpec, type SpecSource } from "./derive-spec.ts";
 
 interface Deployable {
   readonly kind: "deployable";
@@ -265,23 +261,6 @@ interface PlannedBundle {
   readonly policies: readonly MergedPolicy[];
 }
 
-interface SpecSource {
-  readonly bundle: Bundle;
-  readonly pins?: readonly ChartPin[];
-  readonly caBundle?: string | undefined;
-  readonly noNamespaces: boolean;
-}
-
 interface DerivedSpec extends Omit<SpecSource, "bundle"> {
   readonly spec: Bundle["spec"];
-}
-
-function deriveSpec({ bundle, pins, caBundle, noNamespaces }: SpecSource): Bundle["spec"] {
-  const spec = pins === undefined ? bundle.spec : resolvedSpec(bundle, { pins, caBundle });
-  if (!noNamespaces) return spec;
-  return {
-    ...spec,
-    createNamespace: false,
-    targets: (spec.targets ?? []).map((target) => ({ ...target, createNamespace: false })),
-  };
 }

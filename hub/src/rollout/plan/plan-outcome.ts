@@ -39,6 +39,8 @@ export interface PlanTarget {
   readonly deploymentId: string;
   /** Whether its agent has that content, so that its digest is enough. */
   readonly hasContent: boolean;
+  /** The packed content itself, where it is not stored. */
+  readonly content?: Uint8Array | undefined;
   /** What the content refers to and the assigned one does not, as `Secret/NAME`. */
   readonly objects: readonly string[];
 }

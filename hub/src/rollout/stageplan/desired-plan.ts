@@ -2,11 +2,17 @@
  * What `flotilla plan` asks for: the content that each cluster of an app is to get, whether a rollout, a pause or a limit holds it or not.
  * Only contents that the hub has stored and signed for it are planned: an agent renders them as the account of the deployment.
  */
-import type { Bundle, BundleDeployment, Cluster, ClusterGroup } from "@flotilla/shared/api";
+import type {
+  Bundle,
+  BundleDeployment,
+  Cluster,
+  ClusterGroup,
+  RolloutStrategy,
+} from "@flotilla/shared/api";
 import type { BundleRolloutStatus } from "@flotilla/shared/api/rollout";
 import { createTimeSlices } from "@flotilla/shared/concurrency";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { byBundle, clusterKeyOf, isForCluster } from "../../base/index.ts";
 import {
   assignStages,
@@ -16,6 +22,7 @@ import {
   type RolloutStrategies,
   reachOf,
   stagesOf,
+  type TargetGroup,
   toTargetCluster,
   toTargetGroup,
 } from "../../rules/index.ts";
@@ -49,6 +56,12 @@ export interface DesiredPlanDeps {
   readonly isTrusted: (deployment: BundleDeployment) => boolean;
 }
 
+/** The content that is planned for a cluster. */
+export interface PlannedContent extends PinnedContent {
+  /** Packed, where it is not stored. */
+  readonly content?: Uint8Array;
+}
+
 /** Phases in which clusters get the revision of a rollout, or will. */
 const pinning: ReadonlySet<BundleRolloutStatus["phase"]> = new Set([
   "Progressing",
@@ -73,47 +86,82 @@ export async function planCandidates(
     .flatMap((each) => deps.clusters.byIndex(byNamespace, each))
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const existing = new Map(
-    deps.deployments
-      .byIndex(byBundle, keyOf(bundle))
-      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .map((deployment) => [clusterKeyOf(deployment), deployment] as const),
-  );
+  const existing = deploymentsOf(deps, bundle);
   const strategy = deps.strategies.strategyOf(bundle);
   const rollout = isStaged(strategy) ? deps.rollouts.of(bundle).at(-1) : undefined;
   const isPinned = rollout !== undefined && pinning.has(rollout.status?.phase ?? "Progressing");
   const pinned = isPinned
     ? await pinnedContents(rollout, clusters, groups, createTimeSlices())
     : undefined;
-  const stages = isStaged(strategy)
-    ? assignStages(
-        stagesOf(strategy),
-        clusters.map((cluster) => ({ ...toTargetCluster(cluster), key: keyOf(cluster) })),
-        groups,
-      )
-    : undefined;
+  const stages = stagesBy(strategy, clusters, groups);
   return clusters.flatMap((cluster): readonly PlanCandidate[] => {
     const key = keyOf(cluster);
-    const found = existing.get(key);
-    const own =
-      found !== undefined && isForCluster(found, cluster.metadata.uid) ? found : undefined;
+    const own = ownDeployment(existing, cluster);
     const content = pinned === undefined ? staged(own) : pinned.get(key);
     if (content === undefined) return [];
-    const installed = own?.status?.appliedDeploymentID ?? "";
-    const isTrusted = own === undefined || deps.isTrusted(own);
-    return [
-      {
-        cluster: key,
-        stage: stages?.get(key),
-        kind: `${content.deploymentId} ${installed}`,
-        plan: isTrusted ? planOf(key, content, own) : unsigned,
-      },
-    ];
+    return [candidateOf(deps, { cluster: key, stage: stages?.get(key), own, content })];
   });
 }
 
+/** The deployments of a Bundle that are not withdrawn, by key of their cluster. */
+export function deploymentsOf(
+  { deployments }: Pick<DesiredPlanDeps, "deployments">,
+  bundle: Bundle,
+): ReadonlyMap<ObjectKey, BundleDeployment> {
+  return new Map(
+    deployments
+      .byIndex(byBundle, keyOf(bundle))
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((deployment) => [clusterKeyOf(deployment), deployment] as const),
+  );
+}
+
+/** Undefined also where it is of a Cluster of that name which was there before. */
+export function ownDeployment(
+  existing: ReadonlyMap<ObjectKey, BundleDeployment>,
+  cluster: Cluster,
+): BundleDeployment | undefined {
+  const found = existing.get(keyOf(cluster));
+  return found !== undefined && isForCluster(found, cluster.metadata.uid) ? found : undefined;
+}
+
+/** The stage of each cluster; undefined: there are none. */
+export function stagesBy(
+  strategy: RolloutStrategy | undefined,
+  clusters: readonly Cluster[],
+  groups: readonly TargetGroup[],
+): ReadonlyMap<ObjectKey, string> | undefined {
+  if (!isStaged(strategy)) return undefined;
+  return assignStages(
+    stagesOf(strategy),
+    clusters.map((cluster) => ({ ...toTargetCluster(cluster), key: keyOf(cluster) })),
+    groups,
+  );
+}
+
+/** What a cluster is to get, and what it has. */
+interface PlannedCluster {
+  readonly cluster: ObjectKey;
+  readonly stage: string | undefined;
+  readonly own: BundleDeployment | undefined;
+  readonly content: PlannedContent;
+}
+
+export function candidateOf(
+  { isTrusted }: Pick<DesiredPlanDeps, "isTrusted">,
+  { cluster, stage, own, content }: PlannedCluster,
+): PlanCandidate {
+  const installed = own?.status?.appliedDeploymentID ?? "";
+  return {
+    cluster,
+    stage,
+    kind: `${content.deploymentId} ${installed}`,
+    plan: own === undefined || isTrusted(own) ? planOf(cluster, content, own) : unsigned,
+  };
+}
+
 /** Without stages: what a pause, a limit or a window holds is staged. */
-function staged(deployment: BundleDeployment | undefined): PinnedContent | undefined {
+function staged(deployment: BundleDeployment | undefined): PlannedContent | undefined {
   if (deployment === undefined) return undefined;
   const { stagedDeploymentID, deploymentID, referencedObjects } = deployment.spec;
   const deploymentId = stagedDeploymentID || deploymentID;
@@ -131,7 +179,7 @@ const unsigned: PlanOutcome = {
 /** How the plan of a cluster is found. `deployment`: written by the hub; undefined: there is none yet. */
 export function planOf(
   cluster: string,
-  { deploymentId, referencedObjects }: PinnedContent,
+  { deploymentId, referencedObjects, content }: PlannedContent,
   deployment: BundleDeployment | undefined,
 ): PlanCandidate["plan"] {
   if (deployment === undefined || deployment.spec.deploymentID === "")
@@ -144,6 +192,7 @@ export function planOf(
     deploymentId,
     hasContent: spec.deploymentID === deploymentId,
     objects: referencedObjects.filter((each) => !known.has(each)),
+    ...(content !== undefined && { content }),
   };
   return { kind: "ask", target };
 }

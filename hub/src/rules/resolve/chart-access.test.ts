@@ -179,6 +179,7 @@ describe("the hub's access to the chart source of a HelmOp", () => {
 
   test("watches the Secrets that it depends on until it is forgotten", async () => {
     const { access, named } = setUp({ [`${workspace} Secret/login`]: login });
+    await access.of(aRelease());
     const always = [...named];
 
     await access.of(withSecret("login"));

@@ -79,7 +79,14 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
   /** The watched Secret of each object. */
   const named = new Map<ObjectKey, { readonly namespace: string; readonly ref: ObjectRef }>();
   const known = new Set<ObjectKey>();
-  for (const { secret } of rancherAuthorities) objects.watch(rancherNamespace, secretRef(secret));
+  let watchesRancher = false;
+
+  /** Not before a release is accessed: each replica of the hub has one of these, and most never access any. */
+  function watchRancher(): void {
+    if (watchesRancher) return;
+    watchesRancher = true;
+    for (const { secret } of rancherAuthorities) objects.watch(rancherNamespace, secretRef(secret));
+  }
 
   function watchInstead(key: ObjectKey, namespace: string, secretName: string | undefined): void {
     const before = named.get(key);
@@ -145,6 +152,7 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
       const key = keyOf(release);
       const { namespace = "" } = release.metadata;
       const secretName = release.source.secretName;
+      watchRancher();
       watchInstead(key, namespace, secretName);
       known.add(key);
       const [bundle, secret] = await Promise.all([

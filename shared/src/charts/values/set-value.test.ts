@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { canonicalJson, rawNumber } from "../../text/json/index.ts";
 import type { Values } from "./merge-values.ts";
-import { setValue } from "./set-value.ts";
+import { setValue, setValues } from "./set-value.ts";
 
 function result(values: Values, path: string, text: string, literal = false): Values | string {
   const set = setValue(values, path, text, { literal });
@@ -115,5 +115,35 @@ describe("a path or value that Helm rejects", () => {
     const text = `1,b${"[0]".repeat(100_000)}=1`;
 
     assert.match(problem("a", text), /more than 100 lists in each other$/);
+  });
+});
+
+describe("lines of --set", () => {
+  test("are applied one after the other, to what there is", () => {
+    const base = { ports: [{ port: 80 }, { port: 90 }], tag: "1" };
+
+    const set = setValues(base, ["ports[1].port=91,tag=2", "tag=3", "old=null"]);
+
+    assert.deepEqual(set.kind === "set" && set.values, {
+      ports: [{ port: 80 }, { port: 91 }],
+      tag: 3,
+      old: null,
+    });
+  });
+
+  test("keep quotes, which a shell removes", () => {
+    assert.deepEqual(setValues({}, ['a="x"']), { kind: "set", values: { a: '"x"' } });
+  });
+
+  test("are named by their number when they cannot be read, without their text", () => {
+    const set = setValues({}, ["a=1", "password"]);
+
+    assert.deepEqual(set, { kind: "invalid", problem: "number 2, its path: a name has no value" });
+  });
+
+  test("add a million items at most together", () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `list${index}[65536]=x`);
+
+    assert.equal(setValues({}, lines).kind, "invalid");
   });
 });

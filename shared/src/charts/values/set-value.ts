@@ -31,25 +31,51 @@ export function setValue(
   text: string,
   { literal = false }: SetValueOptions = {},
 ): SetValueResult {
-  const data = toMutable(values);
   // As in Flux: all quotes at both ends are removed.
   const isQuoted = !literal && /^(["'])(.*\1)?$/s.test(text);
   const value = isQuoted ? text.replace(/^["']+|["']+$/g, "") : text;
-  const line: Line = {
-    text: `${path}=${value}`,
-    at: 0,
-    isLiteral: literal,
-    read: literal || isQuoted ? (each) => each : typed,
-    addedItems: 0,
-  };
+  const data = toMutable(values);
+  const isText = literal || isQuoted;
+  const options = { isLiteral: literal, isText, addedItems: 0 };
+  const { problem } = setLine(data, `${path}=${value}`, options);
+  return problem === undefined
+    ? { kind: "set", values: toValues(data) }
+    : { kind: "invalid", problem };
+}
+
+/** The values with what lines such as `image.tag=1.2,replicas=3` say, one after the other, as by Helm's `--set`. */
+export function setValues(values: Values, lines: readonly string[]): SetValueResult {
+  const data = toMutable(values);
+  let addedItems = 0;
+  for (const [index, line] of lines.entries()) {
+    const set = setLine(data, line, { isLiteral: false, isText: false, addedItems });
+    if (set.problem !== undefined)
+      return { kind: "invalid", problem: `number ${index + 1}, ${set.problem}` };
+    addedItems = set.addedItems;
+  }
+  return { kind: "set", values: toValues(data) };
+}
+
+interface LineOptions extends Pick<Line, "isLiteral" | "addedItems"> {
+  /** All values are strings. */
+  readonly isText: boolean;
+}
+
+function setLine(
+  data: MutableMap,
+  text: string,
+  { isLiteral, isText, addedItems }: LineOptions,
+): { readonly problem?: string; readonly addedItems: number } {
+  const read: Line["read"] = isText ? (each) => each : typed;
+  const line: Line = { text, at: 0, isLiteral, read, addedItems };
   let place = "its path";
   try {
     while (!setKey(line, data, 0).isEnd) place = "its value, where a comma begins a path";
   } catch (thrown) {
     if (!(thrown instanceof LineProblem)) throw thrown;
-    return { kind: "invalid", problem: `${thrown.place ?? place}: ${thrown.message}` };
+    return { problem: `${thrown.place ?? place}: ${thrown.message}`, addedItems };
   }
-  return { kind: "set", values: toValues(data) };
+  return { addedItems: line.addedItems };
 }
 
 interface Line {

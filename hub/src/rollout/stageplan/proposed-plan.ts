@@ -1,0 +1,50 @@
+/** What each cluster of an app would get by a change that is not written. Nothing of it is stored. */
+import type { Bundle } from "@flotilla/shared/api";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { toTargetGroup } from "../../rules/index.ts";
+import { type ReachedTargetsDeps, reachedTargets } from "../bundle/reached-targets.ts";
+import {
+  candidateOf,
+  type DesiredPlanDeps,
+  deploymentsOf,
+  ownDeployment,
+  type PlanCandidate,
+  stagesBy,
+} from "./desired-plan.ts";
+import { type ProposedApp, type ProposedBundleDeps, proposedBundle } from "./proposed-bundle.ts";
+
+export interface ProposedPlanDeps
+  extends ProposedBundleDeps,
+    Omit<ReachedTargetsDeps, "clusters">,
+    DesiredPlanDeps {}
+
+/** As `planCandidates`, in the order of their names. Throws what is wrong with the change, as the app would say it in Accepted. */
+export async function proposedCandidates(
+  deps: ProposedPlanDeps,
+  app: ProposedApp,
+  signal: AbortSignal,
+): Promise<readonly PlanCandidate[]> {
+  const bundle: Bundle = await proposedBundle(deps, app, signal);
+  const { placements, contents, groups, approvals } = await reachedTargets(deps, bundle);
+  if (approvals.violation !== undefined) throw approvals.violation.error;
+  const bytesOf = new Map(
+    contents.map(({ deploymentId, bytes }) => [deploymentId, bytes] as const),
+  );
+  const existing = deploymentsOf(deps, bundle);
+  const { rolloutStrategy } = bundle.spec;
+  const clusters = placements.map(({ cluster }) => cluster);
+  const stages = stagesBy(rolloutStrategy ?? undefined, clusters, groups.map(toTargetGroup));
+  return placements
+    .map(({ cluster, deploymentId, referencedObjects }) => {
+      const key = keyOf(cluster);
+      const bytes = bytesOf.get(deploymentId);
+      const content = {
+        deploymentId,
+        referencedObjects,
+        ...(bytes !== undefined && { content: bytes }),
+      };
+      const own = ownDeployment(existing, cluster);
+      return candidateOf(deps, { cluster: key, stage: stages?.get(key), own, content });
+    })
+    .sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
+}
