@@ -61,15 +61,17 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   const writes = createSemaphore(options.concurrency);
   /** Queued or in flight. */
   let outstanding = 0;
+  const limits = { clock, burst, perSecond: 1_000 / refillMs };
+  /** Set while there are settled objects whose tokens are not all back. */
+  let sweeping: Timer | undefined;
   /** Set when no more objects are accepted. */
   let flushed: PromiseWithResolvers<void> | undefined;
 
   function entryOf(key: ObjectKey): Entry {
     const known = entries.get(key);
     if (known !== undefined) return known;
-    const tokens = createTokenBucket({ clock, burst, perSecond: 1_000 / refillMs });
     const fresh: Entry = {
-      tokens,
+      tokens: createTokenBucket(limits),
       state: "idle",
       isDirty: false,
       failures: 0,
@@ -99,10 +101,20 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
     entry.timer?.cancel();
     entry.timer = undefined;
     entry.state = "idle";
-    // A full bucket is the state of an object that was never written.
-    const isFresh = entry.tokens.isFull && entry.failures === 0;
-    if (isFresh || !options.exists(key)) entries.delete(key);
+    if (isFresh(entry) || !options.exists(key)) entries.delete(key);
+    else sweepLater();
     options.onSettled(key);
+  }
+
+  /** Forgets what needs nothing to be known of it: there may be one for each cluster, and most are written once in a while. */
+  function sweepLater(): void {
+    if (sweeping !== undefined || flushed !== undefined) return;
+    sweeping = clock.setTimeout(() => {
+      sweeping = undefined;
+      for (const [key, entry] of entries)
+        if (isFresh(entry)) entries.delete(key);
+        else if (isSettled(entry)) sweepLater();
+    }, burst * refillMs);
   }
 
   function later(key: ObjectKey, entry: Entry, delayMs: number): void {
@@ -162,6 +174,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
     flush() {
       if (flushed !== undefined) return flushed.promise;
       flushed = Promise.withResolvers();
+      sweeping?.cancel();
       for (const [key, entry] of entries) {
         if (entry.timer !== undefined || entry.state === "deferred") enqueue(key, entry);
       }
@@ -169,4 +182,13 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
       return flushed.promise;
     },
   };
+}
+
+function isSettled({ state, timer, failures }: Entry): boolean {
+  return state === "idle" && timer === undefined && failures === 0;
+}
+
+/** As one that was never written: all its tokens are there. */
+function isFresh(entry: Entry): boolean {
+  return isSettled(entry) && entry.tokens.isFull;
 }

@@ -149,6 +149,7 @@ describe("a rollout that waits for the approval of a plan", () => {
     const before = fleet.having("1.2.4");
     const gone = fleet.gates().length;
 
+    fleet.diffs.set("new", "other");
     fleet.add("new", {});
     await fleet.pass();
 
@@ -157,6 +158,9 @@ describe("a rollout that waits for the approval of a plan", () => {
     assert.match(gate?.metadata.name ?? "", /-prod-board-2$/);
     assert.equal(gate?.spec.plan?.changed, 1);
     assert.deepEqual(fleet.having("1.2.4"), before);
+    approve(fleet);
+    await fleet.pass();
+    // It was asked about before it had the stable revision.
     approve(fleet);
     await fleet.pass();
     assert.ok(fleet.having("1.2.4").includes("new"));
