@@ -123,6 +123,16 @@ function setUp(rollouts: readonly BundleRollout[] = [aRollout(7)]) {
   return { ...caches, view, details };
 }
 
+/** With the cluster `par` of `team-a`, a namespace that a mapping adds. */
+function setUpMapped() {
+  const fleet = setUp();
+  fleet.workspaces.saw({ metadata: { name: "team-a" } });
+  const metadata = { namespace: workspace, name: "all" };
+  fleet.mappings.saw({ metadata, bundleSelector: {}, namespaceSelector: {} });
+  fleet.clusters.saw(aCluster("par", { metadata: { namespace: "team-a", labels: {} } }));
+  return fleet;
+}
+
 describe("the staged rollout of an app", () => {
   test("has the sentence of its status, its stages, and the gates that are still to come", () => {
     const { current } = setUp().details.rollouts(ref, all, nowMs) ?? {};
@@ -201,14 +211,7 @@ describe("the staged rollout of an app", () => {
   });
 
   test("names clusters of the namespaces that mappings add", () => {
-    const { details, clusters, mappings, workspaces } = setUp();
-    workspaces.saw({ metadata: { name: "team-a" } });
-    mappings.saw({
-      metadata: { namespace: workspace, name: "all" },
-      bundleSelector: {},
-      namespaceSelector: {},
-    });
-    clusters.saw(aCluster("par", { metadata: { namespace: "team-a", labels: {} } }));
+    const { details } = setUpMapped();
 
     const { current } = details.rollouts(ref, all, nowMs) ?? {};
 
@@ -317,6 +320,15 @@ describe("a release in a cluster", () => {
     const rollout = { number: 7, stage: "rest", waits: message };
     assert.deepEqual(awaited(true), { count: 1, first: [{ app: ref, rollout }] });
     assert.deepEqual(awaited(false), { count: 0, first: [] });
+  });
+
+  test("that is still to come is named where a mapping brings it, too", () => {
+    const { details } = setUpMapped();
+
+    const viewer = { sees: () => true, seesRollouts: () => true, seesSchedules: true, nowMs };
+
+    const par = details.cluster({ namespace: "team-a", name: "par" }, viewer);
+    assert.deepEqual(par?.awaited.first[0]?.app, ref);
   });
 
   test("has nothing of a rollout that the user may not see, and no windows", () => {

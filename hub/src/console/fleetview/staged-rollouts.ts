@@ -161,7 +161,7 @@ export class StagedRolloutViews {
   awaited(cluster: Cluster, has: ReadonlySet<ObjectKey>): readonly Bundle[] {
     const { namespace = "" } = cluster.metadata;
     const groups = this.#groupsOf(namespace);
-    return this.#deps.bundles.store.byIndex(byRolloutNamespace, namespace).filter((bundle) => {
+    return this.#mappings.bundlesFor(namespace, byRolloutNamespace).filter((bundle) => {
       const rollout = has.has(keyOf(bundle)) ? undefined : this.newest(bundle);
       const isRunning = rollout !== undefined && appRolloutOf(rollout) !== undefined;
       return isRunning && isTarget(bundle, cluster, groups);
