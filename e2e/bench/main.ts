@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the figures that DESIGN sets bars for, on real control planes, each beside its baseline from the same
  * run. Arguments choose parts by name; `--json FILE` writes the figures as JSON too, `--agents N` says how many agents are
- * simulated, `--plan-agents N` how many for a plan, `--releases N` how many HelmReleases one source has, and `--plot FILE` draws
+ * simulated, `--plan-agents N` how many for a plan, `--rollout-agents N` how many for staged rollouts, `--releases N` how many HelmReleases one source has, and `--plot FILE` draws
  * a plot of the results. It exits with 1 when a bar was missed.
  */
 import { writeFile } from "node:fs/promises";
@@ -23,6 +23,7 @@ import { planOfFleet } from "./plan-fleet.ts";
 import { pollingTogether } from "./polling-together.ts";
 import { manyOnOneSource } from "./release-sources.ts";
 import { resolving } from "./resolving.ts";
+import { stagedRollouts } from "./rollouts/rollouts.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
 import { storedBytes } from "./stored-bytes.ts";
 import { besideWaitingReleases } from "./waiting.ts";
@@ -35,6 +36,7 @@ const { values, positionals } = parseArgs({
     releases: { type: "string", default: "1000" },
     agents: { type: "string", default: "5000" },
     "plan-agents": { type: "string", default: "1000" },
+    "rollout-agents": { type: "string", default: "1000" },
     plot: { type: "string" },
   },
   allowPositionals: true,
@@ -63,10 +65,11 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
 /** Each with a fleet of its own. */
 const agentsPart = "agents";
 const plansPart = "plans";
+const rolloutsPart = "rollouts";
 /** Without a hub. */
 const planPart = "plan";
 
-const names = [...parts.map(([name]) => name), planPart, agentsPart, plansPart];
+const names = [...parts.map(([name]) => name), planPart, agentsPart, plansPart, rolloutsPart];
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   console.error(`there is no part ${unknown.join(", ")}; there are ${names.join(", ")}`);
@@ -98,6 +101,8 @@ if (isChosen(agentsPart))
     report: keep,
   });
 if (isChosen(plansPart)) await planOfFleet({ agents: Number(values["plan-agents"]), report: keep });
+if (isChosen(rolloutsPart))
+  await stagedRollouts({ agents: Number(values["rollout-agents"]), report: keep });
 if (values.json !== undefined)
   await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
 // Only now, so that all figures are printed.

@@ -1,0 +1,109 @@
+/** Records every state of the clusters of one app and of its rollouts, as the API server delivers them: it knows nothing of the hub. */
+import { type BundleDeployment, bundleDeployments } from "@flotilla/shared/api";
+import { clusterLabel } from "@flotilla/shared/api/names";
+import { type BundleRollout, bundleRollouts } from "@flotilla/shared/api/rollout";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+
+/** A state of the BundleDeployment of one cluster. */
+export interface ClusterState {
+  /** When it was delivered, as of `performance.now`. */
+  readonly atMs: number;
+  readonly resourceVersion: number;
+  readonly cluster: string;
+  /** The content that the cluster is to have; "" while there is none. */
+  readonly desired: string;
+  /** Its agent has applied that, and it is ready. */
+  readonly isReady: boolean;
+}
+
+export interface Observer {
+  /** In the order of their resource versions. */
+  readonly states: readonly ClusterState[];
+  /** The last state of each cluster. */
+  readonly latest: ReadonlyMap<string, ClusterState>;
+  /** Each state of each BundleRollout. */
+  readonly rollouts: readonly BundleRollout[];
+  /** Resolves as soon as this holds, which is asked after each state. */
+  until(isReached: () => boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+const watchSeconds = 3_600;
+
+/** Resolves when what there is has been listed. `name`: of the BundleDeployments. */
+export async function observeRollouts(rest: KubeRest, name: string): Promise<Observer> {
+  const states: ClusterState[] = [];
+  const latest = new Map<string, ClusterState>();
+  const rollouts: BundleRollout[] = [];
+  const waiting = new Set<{ isReached(): boolean; resolve(): void }>();
+  const stop = new AbortController();
+
+  function evaluate(): void {
+    for (const each of waiting)
+      if (each.isReached()) {
+        waiting.delete(each);
+        each.resolve();
+      }
+  }
+
+  const watching = [
+    await follow(rest, bundleDeployments, stop.signal, (deployment) => {
+      if (deployment.metadata.name !== name) return;
+      const state = stateOf(deployment);
+      states.push(state);
+      latest.set(state.cluster, state);
+      evaluate();
+    }),
+    await follow(rest, bundleRollouts, stop.signal, (rollout) => {
+      rollouts.push(rollout);
+      evaluate();
+    }),
+  ];
+  return {
+    states,
+    latest,
+    rollouts,
+    until: (isReached) =>
+      new Promise((resolve) => {
+        if (isReached()) resolve();
+        else waiting.add({ isReached, resolve });
+      }),
+    async close() {
+      stop.abort();
+      await Promise.all(watching.map(({ ended }) => ended));
+    },
+  };
+}
+
+/** Lists once, and never again: a state that was missed would be a limit that nobody checked. */
+async function follow<T extends KubeObject>(
+  rest: KubeRest,
+  resource: Resource<T>,
+  signal: AbortSignal,
+  observe: (object: T) => void,
+): Promise<{ readonly ended: Promise<void> }> {
+  const { items, resourceVersion } = await rest.list(resource);
+  for (const item of items) observe(item);
+  async function watch(): Promise<void> {
+    const options = { resourceVersion, signal, timeoutSeconds: watchSeconds };
+    try {
+      for await (const event of rest.watch(resource, options))
+        if (event.type === "ADDED" || event.type === "MODIFIED") observe(event.object);
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+    }
+  }
+  return { ended: watch() };
+}
+
+function stateOf({ metadata, spec, status }: BundleDeployment): ClusterState {
+  const { deploymentID: desired } = spec;
+  return {
+    atMs: performance.now(),
+    resourceVersion: Number(metadata.resourceVersion),
+    cluster: metadata.labels?.[clusterLabel] ?? "",
+    desired,
+    isReady: desired !== "" && status?.appliedDeploymentID === desired && status.ready === true,
+  };
+}
