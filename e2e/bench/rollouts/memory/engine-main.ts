@@ -1,0 +1,183 @@
+/** The costs of one staged rollout in a process of its own, without a network. Run by engine.ts, which reads the last line. */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BundleDeployment, bundleDeployments, bundles } from "@flotilla/shared/api";
+import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
+import { bundleRollouts } from "@flotilla/shared/api/rollout";
+import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
+import type { EngineFigures } from "./engine.ts";
+import {
+  bundleName,
+  type FleetSize,
+  putBundle,
+  putClusters,
+  reportReady,
+  ringStrategy,
+} from "./memory-fleet.ts";
+import { startMemoryHub } from "./memory-hub.ts";
+
+const [clusters = 10, targets = 1, stages = 1] = process.argv.slice(2).map(Number);
+const size: FleetSize = { clusters, targets, stages };
+const reports = 60;
+const warmUp = 40;
+const evaluations = 12;
+const quietMs = 1_500;
+
+const rest = createMemoryApiServer();
+putClusters(rest, size);
+putBundle(rest, size, { revision: 1 });
+const hub = await startMemoryHub(rest, {
+  kind: "http",
+  version: "1.0.0",
+  url: "https://charts.example.com/web-1.0.0.tgz",
+  digest: `sha256:${"0".repeat(64)}`,
+});
+await until(() => rest.all(bundleDeployments).length === clusters);
+for (const deployment of rest.all(bundleDeployments)) reportReady(rest, deployment);
+await quiet();
+const withoutRollout = heapBytes();
+
+// As few as a tenth in flight, so that there is always somebody whose turn comes.
+const limit = Math.max(1, Math.floor(clusters / stages / 10));
+const strategy = ringStrategy(size, limit);
+let revision = 1;
+const spent: number[] = [];
+const took: number[] = [];
+for (let report = 0; report < warmUp + reports; report += 1) {
+  await untilMayPromote();
+  const { cpuMs, ms } = await reportAndPromotion();
+  // Not counted: code is loaded and compiled.
+  if (report < warmUp) continue;
+  spent.push(cpuMs);
+  took.push(ms);
+}
+await untilMayPromote();
+const burst = await manyReports();
+const full = await fullEvaluations();
+const withRollout = heapBytes();
+await hub.stop();
+
+const figures: EngineFigures = {
+  reportCpuMs: median(spent),
+  reportMs: median(took),
+  burstCpuMs: burst,
+  ...full,
+  heapBytes: (withRollout - withoutRollout) / clusters,
+  rolloutBytes: Buffer.byteLength(JSON.stringify(rest.all(bundleRollouts).at(-1))),
+};
+console.log(JSON.stringify(figures));
+
+/** From the report of one cluster until the next one is promoted. */
+async function reportAndPromotion(): Promise<{ readonly cpuMs: number; readonly ms: number }> {
+  await quiet(50);
+  const deployment = inFlight()[0];
+  if (deployment === undefined) throw new Error("no cluster is in flight");
+  const promoted = nextPromotion(rest);
+  const before = process.cpuUsage();
+  const begunAt = performance.now();
+  reportReady(rest, deployment);
+  await promoted;
+  return { cpuMs: cpuSince(before), ms: performance.now() - begunAt };
+}
+
+/** All that are in flight report, until as many others are promoted: for each of them. */
+async function manyReports(): Promise<number> {
+  await quiet();
+  const reporting = inFlight();
+  const left = behind();
+  const before = process.cpuUsage();
+  for (const each of reporting) reportReady(rest, each);
+  const expected = Math.max(0, left - reporting.length);
+  await until(() => behind() <= expected);
+  return cpuSince(before) / reporting.length;
+}
+
+/** A limit changes, so that the whole rollout is evaluated, and nothing follows from it. */
+async function fullEvaluations() {
+  const cpu: number[] = [];
+  const ms: number[] = [];
+  const loop = monitorEventLoopDelay({ resolution: 1 });
+  for (let round = 0; round < evaluations; round += 1) {
+    await quiet();
+    loop.enable();
+    const before = process.cpuUsage();
+    const begunAt = performance.now();
+    putBundle(rest, size, { revision, strategy: { ...strategy, historyLimit: 3 + round } });
+    const generation = rest.peek(bundles, { namespace, name: bundleName })?.metadata.generation;
+    await until(
+      () =>
+        rest.peek(bundles, { namespace, name: bundleName })?.status?.observedGeneration ===
+        generation,
+    );
+    loop.disable();
+    cpu.push(cpuSince(before));
+    ms.push(performance.now() - begunAt);
+  }
+  return {
+    fullCpuMs: median(cpu),
+    fullMs: median(ms),
+    lagP99Ms: loop.percentile(99) / 1e6,
+    lagMaxMs: loop.max / 1e6,
+  };
+}
+
+/** Another revision, when there is nobody left whose turn comes after a report. */
+async function untilMayPromote(): Promise<void> {
+  if (revision > 1 && behind() > 0) return;
+  for (const each of inFlight()) reportReady(rest, each);
+  await quiet();
+  revision += 1;
+  putBundle(rest, size, { revision, strategy });
+  await until(() => inFlight().length === limit);
+  await quiet();
+}
+
+function inFlight(): readonly BundleDeployment[] {
+  return rest
+    .all(bundleDeployments)
+    .filter(({ spec, status }) => spec.deploymentID !== status?.appliedDeploymentID);
+}
+
+/** Those that were not promoted yet. */
+function behind(): number {
+  return rest
+    .all(bundleDeployments)
+    .filter(({ spec }) => spec.promotion?.rollout !== `${bundleName}-${revision - 1}`).length;
+}
+
+function nextPromotion(server: MemoryApiServer): Promise<void> {
+  return new Promise((resolve) => {
+    server.beforeWrite = (write) => {
+      if (write.startsWith("replace bundledeployments")) resolve();
+    };
+  });
+}
+
+/** Resolves when nothing was written for so long. */
+async function quiet(forMs = quietMs): Promise<void> {
+  for (let written = -1; written !== rest.writes.length; ) {
+    written = rest.writes.length;
+    await sleep(forMs);
+  }
+}
+
+async function until(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await sleep(5);
+}
+
+function cpuSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+function heapBytes(): number {
+  rest.compact();
+  globalThis.gc?.();
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
