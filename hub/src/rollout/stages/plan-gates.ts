@@ -4,9 +4,10 @@
  * Gate of its own otherwise. Pure.
  */
 import { createHash } from "node:crypto";
-import type { RolloutStage, StageGate } from "@flotilla/shared/api";
+import type { RolloutStage, RolloutStrategy, StageGate } from "@flotilla/shared/api";
 import { type GateRecord, maxApprovedDiffs, type StageStatus } from "@flotilla/shared/api/rollout";
 import { parseGoDuration, parseTime } from "@flotilla/shared/time";
+import { stagesOf } from "../../rules/index.ts";
 import {
   currentRecord,
   digestOf,
@@ -39,6 +40,11 @@ export function diffOf(digest: string): string {
 /** The gates of a stage that wait for the approval of a plan. */
 export function planGatesOf({ before }: Pick<RolloutStage, "before">): readonly StageGate[] {
   return (before ?? []).filter(({ approval }) => approval?.plan === true);
+}
+
+/** Whether a stage of a strategy waits for the approval of a plan. */
+export function hasPlanGates(strategy: RolloutStrategy): boolean {
+  return stagesOf(strategy).some((stage) => planGatesOf(stage).length > 0);
 }
 
 /** The diffs that were approved and may still be promoted. */

@@ -49,13 +49,17 @@ export function unavailableCount(
 }
 
 function candidates(members: readonly ClassedMember[]): readonly ClassedMember[] {
-  const pending = members.filter(
-    (each) =>
-      each.class === "pending" &&
-      each.member.content !== "" &&
-      !each.lacksApproval &&
-      !each.isUnapproved,
-  );
+  const pending = members.filter(isEligible);
   const isBroken = ({ member }: ClassedMember) => !isAvailableOrNew(member);
   return [...pending.filter(isBroken), ...pending.filter((each) => !isBroken(each))];
+}
+
+/** Whether it may be promoted when its turn comes. */
+export function isEligible(each: ClassedMember): boolean {
+  return (
+    each.class === "pending" &&
+    each.member.content !== "" &&
+    !each.lacksApproval &&
+    !each.isUnapproved
+  );
 }

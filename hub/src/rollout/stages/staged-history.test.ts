@@ -7,18 +7,20 @@ import { seed as first } from "@flotilla/shared/testing";
 import { test } from "vitest";
 import { randomHistory } from "./testing/index.ts";
 
-const histories = 10_000;
+const histories = 600;
 
 test(`in ${histories} random histories no limit, gate or order is broken`, {
   timeout: 600_000,
 }, () => {
   let promotions = 0;
+  let byReports = 0;
   const phases = new Map<string, number>();
   for (let index = 0; index < histories; index += 1) {
     const seed = (first + index) >>> 0;
     try {
-      const { promoted, phase } = randomHistory(seed);
+      const { promoted, promotedByReports, phase } = randomHistory(seed);
       promotions += promoted;
+      byReports += promotedByReports;
       phases.set(phase, (phases.get(phase) ?? 0) + 1);
     } catch (error) {
       throw new Error(`history with seed ${seed} (FLOTILLA_SEED=${seed})`, { cause: error });
@@ -27,6 +29,7 @@ test(`in ${histories} random histories no limit, gate or order is broken`, {
 
   // The histories have effects.
   assert.ok(promotions > histories);
+  assert.ok(byReports > histories / 10, `${byReports} by reports`);
   for (const phase of ["Completed", "Halted", "RolledBack", "Superseded", "Cancelled"])
     assert.ok((phases.get(phase) ?? 0) > histories / 500, `${phase}: ${phases.get(phase)}`);
 });

@@ -1,11 +1,8 @@
 /** What staged rollouts need of the plans of their clusters. */
-import type { RolloutStrategy } from "@flotilla/shared/api";
 import type { BundleRollout, BundleRolloutStatus } from "@flotilla/shared/api/rollout";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
-import { stagesOf } from "../../rules/index.ts";
 import type { Member, MemberPlan } from "./member.ts";
 import type { SourceOfMember } from "./member-sources.ts";
-import { planGatesOf } from "./plan-gates.ts";
 
 export interface StagedPlans {
   /** The plan of one member; undefined: it has to be made. */
@@ -21,9 +18,4 @@ export interface StagedPlans {
 export interface StagePlans {
   readonly members: readonly Member[];
   readonly assignment: ReadonlyMap<string, string>;
-}
-
-/** Whether a stage of a strategy waits for the approval of a plan. */
-export function hasPlanGates(strategy: RolloutStrategy): boolean {
-  return stagesOf(strategy).some((stage) => planGatesOf(stage).length > 0);
 }

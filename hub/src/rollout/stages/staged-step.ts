@@ -8,7 +8,7 @@ import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { atLeastOne } from "../../rules/index.ts";
 import { heldRequests } from "./forced-requests.ts";
 import { earliest, restartSoaks } from "./gate.ts";
-import { type ClassedMember, isFailure, type Member } from "./member.ts";
+import { isFailure, type Member } from "./member.ts";
 import { adopted, breachText, end, endText, halt, kept, pausedPhase, unpaused } from "./phases.ts";
 import { stepLatePlans, unplanned } from "./plan-gates.ts";
 import { choosePromotions } from "./promote.ts";
@@ -39,7 +39,8 @@ export interface StepResult {
   /** Whether its decisions are stored. While they are not, nothing is promoted. */
   readonly isStored: boolean;
   readonly promotions: readonly Promoted[];
-  readonly classed: ReadonlyMap<string, ClassedMember>;
+  /** The stages with their members, by class. */
+  readonly parts: readonly StageParts[];
   /** The keys of those that a begun stage does not promote, because a Policy requires an approval that it began without. */
   readonly lackingApproval: readonly string[];
   /** The keys of those whose request to force waits for its turn. */
@@ -61,9 +62,7 @@ export function stepRollout(inputs: StepInputs): StepResult {
     status,
     isStored,
     promotions: isStored ? promotionsOf({ ...inputs, nowMs }, parts, status) : [],
-    classed: new Map(
-      parts.flatMap(({ members }) => members.map((each) => [each.member.key, each] as const)),
-    ),
+    parts,
     lackingApproval: lackingApprovalIn(parts),
     heldRequests: heldRequests(forcedParts({ ...inputs, nowMs }, parts)),
     toPlan: mayStep(inputs, status.phase) ? toPlanIn(parts, status) : [],

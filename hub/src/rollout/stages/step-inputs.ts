@@ -6,7 +6,7 @@ import { atLeastOne, roundedDown, stagesOf } from "../../rules/index.ts";
 import { isStageApproved, selectionOf } from "./approvals.ts";
 import type { ForcedPart } from "./forced-requests.ts";
 import type { GateFacts } from "./gate.ts";
-import { classify, hasRevision, type Member } from "./member.ts";
+import { type ClassContext, classify, hasRevision, type Member } from "./member.ts";
 import { approvals } from "./plan-gates.ts";
 import type { StageLimits } from "./promote.ts";
 import type { StageInput } from "./stage-step.ts";
@@ -46,13 +46,15 @@ const defaultDeadline = "15m";
 /** A stage with its members. */
 export interface StageParts extends StageInput {
   readonly deadlineMs: number;
+  /** What the classes of its members depend on besides themselves. */
+  readonly context: ClassContext;
 }
 
 /** The stages of the strategy, in order. */
 export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
   const { strategy, stored, spec, name, nowMs } = inputs;
   const stages = stagesOf(strategy);
-  const isBlocked = isAnyBlocked(inputs);
+  const isAnyWaiting = isAnyBlocked(inputs);
   return stages.map((stage, index) => {
     const state = stored?.stages?.find((each) => each.name === stage.name);
     const window = windowsAt(stage.windows, inputs.facts.windowOf, nowMs);
@@ -66,7 +68,7 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
       startedAtMs: parseTime(stored?.startedAt) ?? nowMs,
       resumedAtMs: isUnblocked(inputs) ? nowMs : parseTime(stored?.resumedAt),
       deadlineMs,
-      isBlocked,
+      isBlocked: isAnyWaiting,
       needsTests: inputs.needsTests,
       isWindowOpen: window.isOpen,
       isStageSkipped: isSkipped,
@@ -96,6 +98,7 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
       },
       total: inputs.members.length,
       deadlineMs,
+      context,
     };
   });
 }
@@ -130,7 +133,12 @@ export function forcedParts(
 }
 
 function isAnyBlocked({ members }: Pick<StepInputs, "members">): boolean {
-  return members.some((member) => member.waitsForDependency && hasRevision(member));
+  return members.some(isBlocked);
+}
+
+/** Whether it waits for a dependency, so that the deadlines of all stand still. */
+export function isBlocked(member: Member): boolean {
+  return member.waitsForDependency && hasRevision(member);
 }
 
 /** Whether members waited for a dependency at the last step, and none does any more. */

@@ -4,6 +4,7 @@ import type { RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
 import { hasRevision } from "../member.ts";
 import { stepRollout } from "../staged-step.ts";
 import { checkRolledBack, checkSoaks, checkStage, checkWindows } from "./invariants.ts";
+import { createMoveCheck } from "./moves.ts";
 import { checkApproved, checkAskedOnce } from "./plan-invariants.ts";
 import {
   aSimulatedCluster,
@@ -192,6 +193,8 @@ function commandOf(simulation: Simulation, random: Random): void {
 /** How it ended. */
 interface HistoryOutcome {
   readonly promoted: number;
+  /** Of these, by reports of single clusters. */
+  readonly promotedByReports: number;
   readonly phase: string;
 }
 
@@ -222,21 +225,24 @@ export function randomHistory(seed: number): HistoryOutcome {
   observer.settled();
   const { phase } = statusOf(simulation);
   if (random() < 0.3) finish(simulation, observer);
-  return { promoted: observer.promoted(), phase };
+  return { promoted: observer.promoted(), promotedByReports: observer.promotedByReports(), phase };
 }
 
 interface Observer {
   readonly onPass: (pass: Pass) => void;
   readonly settled: () => void;
   readonly promoted: () => number;
+  readonly promotedByReports: () => number;
 }
 
 /** Sees every pass, and computes what may be promoted by itself, from what was stored before it. */
 function createObserver(simulation: Simulation): Observer {
   const promotions = new Map<string, number>();
+  const moves = createMoveCheck(simulation);
   let total = 0;
 
   function onPass({ inputs, result, promoted }: Pass): void {
+    moves.onPass({ inputs, result, promoted });
     const again = stepRollout(inputs);
     // Each leader gets the same answer: 11.
     assert.deepEqual(again.promotions, result.promotions, "11: the same state, another answer");
@@ -297,7 +303,7 @@ function createObserver(simulation: Simulation): Observer {
     if (phase === "RolledBack") checkRolledBack(simulation);
   }
 
-  return { onPass, settled, promoted: () => total };
+  return { onPass, settled, promoted: () => total, promotedByReports: moves.promoted };
 }
 
 /** Whether the rollout of the desired revision is completed, and every cluster has it. */
