@@ -155,7 +155,7 @@ function withStates(
 }
 
 /** Predicate: Bundles may be deployed to a cluster now that were not, or the other way round. */
-function isTargetingChange(change: Change<Cluster>): boolean {
+export function isTargetingChange(change: Change<Cluster>): boolean {
   return (
     isSpecChange(change) || change.before?.status?.namespace !== change.after?.status?.namespace
   );

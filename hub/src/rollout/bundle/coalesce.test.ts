@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createWorkQueue } from "@flotilla/shared/kube/controller";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { coalesce } from "./coalesce.ts";
+import { coalesce, createCoalescer } from "./coalesce.ts";
 
 function setUp({ clusters = 5_000 } = {}) {
   const clock = createFakeClock();
@@ -14,7 +14,8 @@ function setUp({ clusters = 5_000 } = {}) {
       queue.done(key);
     }
   })();
-  const handler = coalesce((key, ms) => queue.addAfter(key, ms), { size: clusters }, clock);
+  const coalescer = createCoalescer({ size: clusters }, clock);
+  const handler = coalesce((key, ms) => queue.addAfter(key, ms), coalescer);
   const changed = handler((key) => queue.add(key));
   return { clock, reconciles, changed };
 }

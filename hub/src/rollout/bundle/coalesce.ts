@@ -13,15 +13,27 @@ import type { Clock } from "@flotilla/shared/time";
 const budget = { burst: 5_000, perSecond: 10_000 };
 const coalesceMs = 500;
 
+export interface Coalescer {
+  /** How long the next reconcile of a Bundle that goes through all clusters has to wait, ms. */
+  delayOf(bundle: ObjectKey): number;
+}
+
+export function createCoalescer(clusters: { readonly size: number }, clock: Clock): Coalescer {
+  const limit = createKeyedRateLimiter({ clock, ...budget });
+  return {
+    delayOf: (bundle) =>
+      limit.take(bundle, Math.min(clusters.size, budget.burst)) ? 0 : coalesceMs,
+  };
+}
+
 /** An event handler that enqueues the key of a Bundle at once, or together with what follows. */
 export function coalesce(
   enqueueAfter: (key: ObjectKey, delayMs: number) => void,
-  clusters: { readonly size: number },
-  clock: Clock,
+  { delayOf }: Coalescer,
 ): (enqueue: Enqueue) => Enqueue {
-  const limit = createKeyedRateLimiter({ clock, ...budget });
   return (enqueue) => (bundle) => {
-    if (limit.take(bundle, Math.min(clusters.size, budget.burst))) enqueue(bundle);
-    else enqueueAfter(bundle, coalesceMs);
+    const delayMs = delayOf(bundle);
+    if (delayMs === 0) enqueue(bundle);
+    else enqueueAfter(bundle, delayMs);
   };
 }

@@ -16,8 +16,10 @@ import {
   httpPin,
   workspace,
 } from "../../testing/index.ts";
+import { createCoalescer } from "./coalesce.ts";
 import { bundleWatches } from "./controller.ts";
 import { decidedStatus, targetsMissing } from "./decided-status.ts";
+import { createReportPasses } from "./report-passes.ts";
 
 const bundle = `${workspace}/web`;
 
@@ -26,6 +28,8 @@ function start(prepare: (caches: ReturnType<typeof createTestCaches>) => void = 
   const caches = createTestCaches();
   prepare(caches);
   const keys: ObjectKey[] = [];
+  const clock = createFakeClock();
+  const coalescer = createCoalescer(caches.clusters.store, clock);
   const watches = bundleWatches(
     {
       caches,
@@ -38,7 +42,8 @@ function start(prepare: (caches: ReturnType<typeof createTestCaches>) => void = 
       },
       mappings: createMappings(caches),
       secrets: { start: () => () => undefined },
-      clock: createFakeClock(),
+      coalescer,
+      passes: createReportPasses(clock, coalescer),
     },
     () => undefined,
   );

@@ -1,12 +1,13 @@
 /** The controller of Bundles: what it watches, and how a change maps to keys. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleDeployment, BundleStatus, Cluster } from "@flotilla/shared/api";
+import type { Bundle, BundleStatus, Cluster } from "@flotilla/shared/api";
 import { hubNamespace } from "@flotilla/shared/api/names";
 import type { Semaphore } from "@flotilla/shared/concurrency";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import {
   type Controller,
   createController,
+  type Enqueue,
   isExistenceChange,
   isSpecChange,
   ownKey,
@@ -17,7 +18,6 @@ import {
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import {
-  bundleKeyOf,
   byRolloutNamespace,
   byRolloutPolicy,
   type ControllerDeps,
@@ -26,7 +26,6 @@ import {
   userFields,
 } from "../../base/index.ts";
 import type { StatusObserver } from "../../events/index.ts";
-import { isAppliedByHand } from "../../frontends/index.ts";
 import {
   type ChartAccess,
   type ChartResolver,
@@ -34,13 +33,11 @@ import {
   createDeploymentSigner,
   createRolloutStrategies,
   type HubRules,
-  isFetchFailureChange,
   type Mappings,
   mayHold,
   type PinSigner,
   policiesIn,
   type Schedules,
-  signatureOf,
 } from "../../rules/index.ts";
 import { runPlanCollection } from "../plan/collect-plans.ts";
 import type { AskAgent } from "../plan/plan-outcome.ts";
@@ -49,12 +46,14 @@ import { createStagedPlans } from "../stageplan/staged-plans.ts";
 import { createRolloutWindows } from "../stages/rollout-windows.ts";
 import { createStagedRollouts, type StagedRolloutsDeps } from "../stages/staged-rollouts.ts";
 import { stagedWatches } from "../stages/staged-watches.ts";
-import { clusterWatch } from "./cluster-watch.ts";
-import { coalesce } from "./coalesce.ts";
+import { clusterWatch, isTargetingChange } from "./cluster-watch.ts";
+import { type Coalescer, coalesce, createCoalescer } from "./coalesce.ts";
+import { deploymentWatches } from "./deployment-watches.ts";
 import { mappingWatches } from "./mapping-watches.ts";
 import { createContentPacker, type Pack } from "./place.ts";
 import { bundlePreparer, type OwnerOf } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
+import { createReportPasses, type ReportPasses } from "./report-passes.ts";
 
 export interface BundleControllerDeps extends ControllerDeps, HubRules {
   readonly statuses: Publisher<BundleStatus, Bundle>;
@@ -91,6 +90,8 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
   const { caches } = deps;
   const deploymentSigner = createDeploymentSigner(deps.signer);
   const planner = createPlanner({ ...deps, ask: deps.askAgent });
+  const coalescer = createCoalescer(caches.clusters.store, deps.clock);
+  const passes = createReportPasses(deps.clock, coalescer);
   const controller: Controller = createController({
     name: "bundle",
     workers: 16,
@@ -108,6 +109,7 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
         requireServiceAccount: deps.requireServiceAccount,
       },
       deploymentSigner,
+      passes,
       staged: createStagedRollouts({
         ...deps,
         rollouts: caches.rollouts.store,
@@ -119,7 +121,10 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
           rest: deps.rest,
           planner,
           namespace: hubNamespace,
-          onPlanned: (key) => controller.enqueue(key),
+          onPlanned(key) {
+            passes.changed(key);
+            controller.enqueue(key);
+          },
         }),
       }),
       prepare: bundlePreparer({
@@ -134,7 +139,9 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
     log: deps.log,
     metrics: deps.metrics,
     clock: deps.clock,
-    watches: bundleWatches(deps, (key, delayMs) => controller.enqueueAfter(key, delayMs)),
+    watches: bundleWatches({ ...deps, coalescer, passes }, (key, delayMs) =>
+      controller.enqueueAfter(key, delayMs),
+    ),
   });
   return {
     ...controller,
@@ -174,20 +181,20 @@ function rolloutObserver({
   };
 }
 
+export interface BundleWatchDeps
+  extends Pick<BundleControllerDeps, "caches" | "statuses" | "mappings" | "secrets"> {
+  readonly coalescer: Coalescer;
+  readonly passes: Pick<ReportPasses, "reported" | "changed">;
+}
+
 export function bundleWatches(
-  {
-    caches,
-    statuses,
-    mappings,
-    secrets,
-    clock,
-  }: Pick<BundleControllerDeps, "caches" | "statuses" | "mappings" | "secrets" | "clock">,
+  { caches, statuses, mappings, secrets, coalescer, passes }: BundleWatchDeps,
   enqueueAfter: (key: ObjectKey, delayMs: number) => void,
 ): readonly Watch[] {
-  const { helmOps, bundles, deployments, clusters, groups, policies, schedules } = caches;
+  const { helmOps, bundles, clusters, groups, policies, schedules } = caches;
   const { rolloutPolicies } = caches;
   const { strategyOf } = createRolloutStrategies(rolloutPolicies.store);
-  const coalesced = coalesce(enqueueAfter, clusters.store, clock);
+  const coalesced = coalesce(enqueueAfter, coalescer);
 
   function bundlesOfNamespace({ key }: Pick<Change<Bundle>, "key">): readonly ObjectKey[] {
     const { namespace = "" } = refOf(key);
@@ -198,31 +205,15 @@ export function bundleWatches(
     return [...new Set([...own, ...placed].map(keyOf))];
   }
 
-  function appliedByHand(change: Change<BundleDeployment>): readonly ObjectKey[] {
-    return bundleOf(change).filter((key) => {
-      const bundle = bundles.store.get(key);
-      return bundle !== undefined && isAppliedByHand(bundle, helmOps.store.get(key));
-    });
-  }
-
-  /** Other Bundles cost nothing more: their deployments are promoted whatever agents report. */
-  function isLimited(bundle: Bundle): boolean {
-    return mayHold(strategyOf(bundle), clusters.store.size);
-  }
-
-  function limitedOf(change: Change<BundleDeployment>): readonly ObjectKey[] {
-    return bundleOf(change).filter((key) => {
-      const bundle = bundles.store.get(key);
-      return bundle !== undefined && isLimited(bundle);
-    });
-  }
-
   function limitedIn({ key }: Change<Cluster>): readonly ObjectKey[] {
     const { namespace = "" } = refOf(key);
-    return mappings.bundlesFor(namespace, byRolloutNamespace).filter(isLimited).map(keyOf);
+    return mappings
+      .bundlesFor(namespace, byRolloutNamespace)
+      .filter((bundle) => mayHold(strategyOf(bundle), clusters.store.size))
+      .map(keyOf);
   }
 
-  return [
+  const atOnce = [
     watch(bundles, {
       predicate: (change) => isSpecChange(change) || arePinsStored(change),
       toKeys: ownKey,
@@ -239,36 +230,27 @@ export function bundleWatches(
     // Its windows open and close by themselves: each reconcile says when the next one is.
     watch(schedules, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
     ...mappingWatches(caches),
-    through(clusterWatch({ caches, statuses, mappings }), coalesced),
-    through(
-      watch(deployments, {
-        predicate: (change) =>
-          change.before !== undefined &&
-          (isSpecChange(change) || isSignatureChange(change) || isAppliedOffSchedule(change)),
-        toKeys: bundleOf,
-        replay: false,
-      }),
-      coalesced,
-    ),
-    // What a rollout waits for.
-    through(
-      watch(deployments, { predicate: isProgressChange, toKeys: limitedOf, replay: false }),
-      coalesced,
-    ),
-    through(
-      watch(clusters, { predicate: isConnectionChange, toKeys: limitedIn, replay: false }),
-      coalesced,
-    ),
-    through(
-      watch(deployments, {
-        predicate: isFetchFailureChange,
-        toKeys: appliedByHand,
-        replay: false,
-      }),
-      coalesced,
-    ),
     secrets,
-    ...stagedWatches(caches, strategyOf, mappings).map((each) => through(each, coalesced)),
+  ];
+  const together = [
+    clusterWatch({ caches, statuses, mappings }),
+    watch(clusters, { predicate: isConnectionChange, toKeys: limitedIn, replay: false }),
+    ...stagedWatches(caches, strategyOf, mappings),
+  ];
+  /** Whatever is not a report of one cluster needs a pass over all. */
+  const noted = (enqueue: Enqueue) => (key: ObjectKey) => {
+    passes.changed(key);
+    enqueue(key);
+  };
+  return [
+    // Which Bundles it concerns is only known after a while.
+    {
+      start: () =>
+        clusters.onChange((change) => void (isTargetingChange(change) && passes.changed())),
+    },
+    ...atOnce.map((each) => through(each, noted)),
+    ...together.map((each) => through(each, (enqueue) => noted(coalesced(enqueue)))),
+    ...deploymentWatches({ caches, strategyOf, passes, coalesced }),
   ];
 }
 
@@ -277,33 +259,7 @@ function arePinsStored({ before, after }: Change<Bundle>): boolean {
   return !isDeepStrictEqual(before?.status?.pins, after?.status?.pins);
 }
 
-/** Predicate: another content was applied, or what is applied became ready or not ready. */
-function isProgressChange({ before, after }: Change<BundleDeployment>): boolean {
-  const [a, b] = [before?.status, after?.status];
-  return a?.appliedDeploymentID !== b?.appliedDeploymentID || a?.ready !== b?.ready;
-}
-
 /** Predicate: an agent connected, or is not connected any more. */
 function isConnectionChange({ before, after }: Change<Cluster>): boolean {
   return before !== undefined && after !== undefined && presenceOf(before) !== presenceOf(after);
-}
-
-/** Predicate: what was in flight when a window closed has been applied, so it is not held any more. */
-function isAppliedOffSchedule({ before, after }: Change<BundleDeployment>): boolean {
-  return (
-    after?.spec.offSchedule === true &&
-    before?.status?.appliedDeploymentID !== after.status?.appliedDeploymentID &&
-    after.status?.appliedDeploymentID === after.spec.deploymentID
-  );
-}
-
-/** Predicate: somebody has removed the signature of a deployment, or written another one. */
-function isSignatureChange({ before, after }: Change<BundleDeployment>): boolean {
-  return before !== undefined && after !== undefined && signatureOf(before) !== signatureOf(after);
-}
-
-/** Map function: the Bundle that a deployment was made for. */
-function bundleOf({ before, after }: Change<BundleDeployment>): readonly ObjectKey[] {
-  const deployment = after ?? before;
-  return deployment === undefined ? [] : [bundleKeyOf(deployment)];
 }

@@ -6,12 +6,12 @@ import {
   type Cluster,
   isManagedElsewhere,
 } from "@flotilla/shared/api";
-import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
+import { bundleNameLabel, bundleNamespaceLabel, deploymentName } from "@flotilla/shared/api/names";
 import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
-import { bundleKeyOf, byBundle, clusterKeyOf } from "../../base/index.ts";
+import { bundleKeyOf, byBundle, clusterKeyOf, clusterNamespaceOf } from "../../base/index.ts";
 import type { DeploymentPlan } from "./plan-deployments.ts";
 
 export interface DeploymentWriterDeps {
@@ -26,6 +26,8 @@ export interface DeploymentWriterDeps {
 export interface DeploymentWriter {
   /** The deployments of a Bundle; those of a Cluster that another system manages stay as they are. */
   existing(bundle: Bundle): readonly BundleDeployment[];
+  /** Of these, the one in a cluster. */
+  in(bundle: Bundle, cluster: Cluster): BundleDeployment | undefined;
   /** Carries out a plan; returns whether one that is to be created existed already, and our cache did not have it. */
   write(plan: DeploymentPlan, signal: AbortSignal): Promise<boolean>;
   /**
@@ -58,6 +60,15 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
 
   return {
     existing: (bundle) => deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOurs),
+    in(bundle, cluster) {
+      const { namespace: workspace = "" } = cluster.metadata;
+      const { namespace = "", name } = bundle.metadata;
+      const own = deploymentName({ namespace, name }, workspace);
+      const namespaceThere = clusterNamespaceOf(cluster);
+      const found = deps.deployments.get(keyOf({ namespace: namespaceThere, name: own }));
+      const isOfBundle = found !== undefined && bundleKeyOf(found) === keyOf(bundle);
+      return isOfBundle && isOurs(found) ? found : undefined;
+    },
     write,
     async catchUp(bundle, signal) {
       const [key, { uid }] = [keyOf(bundle), bundle.metadata];

@@ -126,7 +126,6 @@ export async function matchTargets(
   { isForeign = false, slices = createTimeSlices() }: MatchOptions = {},
 ): Promise<TargetMatches> {
   const targetGroups = groups.map(toTargetGroup);
-  const { namespace = "", name } = bundle.metadata;
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const choices = internChoices(bundle);
   const choiceOf = async (cluster: Cluster): Promise<Choice> => {
@@ -143,17 +142,7 @@ export async function matchTargets(
   const placements = present.flatMap((cluster, index): Placement[] => {
     const content = packed.get(chosen[index] ?? none);
     if (content === undefined) return [];
-    const { deploymentId, referencedObjects, isSuspended } = content;
-    return [
-      {
-        cluster,
-        name: deploymentName({ namespace, name }, cluster.metadata.namespace ?? ""),
-        namespace: clusterNamespaceOf(cluster),
-        deploymentId,
-        referencedObjects,
-        isSuspended,
-      },
-    ];
+    return [placementIn(bundle, cluster, content)];
   });
   const contents = new Map([...packed.values()].map((content) => [content.deploymentId, content]));
   return {
@@ -174,6 +163,23 @@ export async function matchTargets(
       },
       slices,
     ),
+  };
+}
+
+/** What a Bundle places in a cluster. */
+export function placementIn(
+  { metadata: { namespace = "", name } }: Pick<Bundle, "metadata">,
+  cluster: Cluster,
+  content: Pick<Placement, "deploymentId" | "referencedObjects" | "isSuspended">,
+): Placement {
+  const { deploymentId, referencedObjects, isSuspended } = content;
+  return {
+    cluster,
+    name: deploymentName({ namespace, name }, cluster.metadata.namespace ?? ""),
+    namespace: clusterNamespaceOf(cluster),
+    deploymentId,
+    referencedObjects,
+    isSuspended,
   };
 }
 

@@ -43,10 +43,12 @@ import {
   httpPin,
   workspace,
 } from "../../testing/index.ts";
+import { createCoalescer } from "./coalesce.ts";
 import { listDeployments } from "./deployment-writer.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
+import { createReportPasses } from "./report-passes.ts";
 import { testStagedRollouts } from "./testing/index.ts";
 
 const key = `${workspace}/web`;
@@ -92,6 +94,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
     packer: createContentPacker(),
     deploymentSigner,
     schedules: createSchedules({ ...stores, schedules: createStore<Schedule>() }),
+    passes: createReportPasses(clock, createCoalescer({ size: 1 }, clock)),
     staged: testStagedRollouts(rest, clock),
     mappings: createMappings(createTestCaches()),
     policy: { policies: createStore<Policy>(), patterns: createPatterns() },

@@ -25,17 +25,15 @@ import {
   type ContentStore,
   type DeploymentSigner,
   holds,
-  isStaged,
   isWorthPublishing,
   notAccepted,
-  type RolloutFields,
   recordViolation,
   requeueAt,
   rolloutFields,
   type Schedules,
-  toTargetGroup,
 } from "../../rules/index.ts";
-import type { StagedPlan, StagedRollouts } from "../stages/staged-rollouts.ts";
+import type { StagedRollouts } from "../stages/staged-rollouts.ts";
+import { createCurrentRollout } from "./current-rollout.ts";
 import {
   type Decision,
   type Deployed,
@@ -49,20 +47,17 @@ import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-
 import { withoutDeprecatedLabel } from "./deprecated-label.ts";
 import { holdByWindows } from "./held-windows.ts";
 import { offScheduleAt, wakesBy } from "./off-schedule.ts";
-import type { Placement } from "./place.ts";
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
-import { planRollout, type RolloutStep } from "./plan-rollout.ts";
 import type { PrepareBundle } from "./prepare.ts";
-import { type ReachedTargets, type ReachedTargetsDeps, reachedTargets } from "./reached-targets.ts";
-import { type LimitedRollout, type RolloutLimits, rolloutLimits } from "./rollout-limits.ts";
-import { rolloutSummaryOf } from "./rollout-summary.ts";
-import { stagePartitions } from "./stage-partitions.ts";
+import { type ReachedTargetsDeps, reachedTargets } from "./reached-targets.ts";
+import type { ReportPasses } from "./report-passes.ts";
 
 export interface BundleDeps extends DeploymentWriterDeps, Omit<ReachedTargetsDeps, "clusters"> {
   readonly contents: Pick<ContentStore, "ensure">;
   readonly deploymentSigner: DeploymentSigner;
   readonly schedules: Pick<Schedules, "coverageOf">;
   readonly staged: StagedRollouts;
+  readonly passes: Pick<ReportPasses, "begin" | "run" | "changed">;
   readonly bundles: Store<Bundle>;
   readonly prepare: PrepareBundle;
   readonly access: Pick<ChartAccess, "forget">;
@@ -93,12 +88,19 @@ const maxUnchecked = 50;
 export function bundleReconciler(deps: BundleDeps): Reconcile {
   const { statuses } = deps;
   const deployments = createDeploymentWriter(deps);
+  const { deploymentSigner: signer } = deps;
+  const currentRollout = createCurrentRollout({
+    ...deps,
+    deployments,
+    wasStaged: (bundle) => statuses.current(bundle)?.rollout !== undefined,
+  });
 
   return async function reconcile(key, context) {
     const bundle = deps.bundles.get(key);
     if (bundle === undefined) {
       deps.access.forget(key);
       deployments.forget(key);
+      deps.passes.changed(key);
       deps.staged.forget(key);
       deps.refresh(key);
       return done();
@@ -108,8 +110,11 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       return done();
     }
     try {
+      const short = await deps.passes.run(key, { deployments, signer, signal: context.signal });
+      if (short.kind === "made") return short.result;
       return await update(await withoutDeprecatedLabel(deps, bundle, context.signal), context);
     } catch (thrown) {
+      deps.passes.changed(key);
       const error = AppError.from(thrown);
       // After a conflict or the end of this leader nothing is wrong with the Bundle.
       if (!isConflict(error) && !isEnding(context.signal)) publishFailure(bundle, error, context);
@@ -186,6 +191,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
    * reaches its clusters, and nothing was changed.
    */
   async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied | AppError> {
+    const end = deps.passes.begin(keyOf(bundle));
     const reached = await reachedTargets(deps, bundle);
     const { placements, contents, missing, reach, approvals } = reached;
     if (approvals.violation !== undefined) return approvals.violation.error;
@@ -197,7 +203,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       signal,
     );
     const plan = planDeployments(bundle, rollout, deployments.existing(bundle), {
-      signer: deps.deploymentSigner,
+      signer,
       isOffSchedule(deployment) {
         const cluster = deps.clusters.get(clusterKeyOf(deployment));
         return cluster !== undefined && isOffSchedule(cluster);
@@ -205,6 +211,10 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       isKept: reach.isKept,
     });
     const isOvertaken = await deployments.write(plan, signal);
+    const promoted = rollout.flatMap(({ hold, placement }) =>
+      hold === undefined ? [keyOf(placement.cluster)] : [],
+    );
+    end({ bundle, reports: isOvertaken ? undefined : staged?.reports, promoted });
     const unchecked = contents.flatMap((content) =>
       content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
     );
@@ -218,58 +228,6 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       targets: placements.length,
       rollout: staged?.partitions ?? (limits && rolloutFields(limits.plan)),
       uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
-    };
-  }
-
-  /** What each cluster gets: by stages, under limits, or everything at once. */
-  async function currentRollout(of: RolloutInputs, signal: AbortSignal): Promise<CurrentRollout> {
-    const { bundle, placements, contents, groups, isOffSchedule } = of;
-    const staged = await planStaged(of, signal);
-    if (staged !== undefined) return { rollout: staged.steps, staged, limits: undefined };
-    if (statuses.current(bundle)?.rollout !== undefined) await deps.staged.end(bundle);
-    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
-    const limits = await currentLimits({ bundle, placements, groups, isOffSchedule }, signal);
-    const rollout = planRollout(bundle, placements, { limits, isOffSchedule });
-    return { rollout, staged: undefined, limits };
-  }
-
-  /** What the limits let through. Before anything is promoted under limits the cache has to be current. */
-  async function currentLimits(
-    of: Omit<LimitedRollout, "existing">,
-    signal: AbortSignal,
-  ): Promise<RolloutLimits | undefined> {
-    const limits = await rolloutLimits({ ...of, existing: deployments.existing(of.bundle) });
-    return limits?.plan.promotes === true && (await deployments.catchUp(of.bundle, signal))
-      ? await currentLimits(of, signal)
-      : limits;
-  }
-
-  /** Undefined: the strategy has no stages, and everything that is not held is promoted at once. */
-  async function planStaged(
-    { bundle, placements, groups, isForeign, approvals }: RolloutInputs,
-    signal: AbortSignal,
-  ): Promise<StagedSteps | undefined> {
-    const { rolloutStrategy: strategy } = bundle.spec;
-    if (!isStaged(strategy)) return undefined;
-    const plan = await deps.staged.plan({
-      bundle,
-      strategy,
-      placements,
-      existing: () => deployments.existing(bundle),
-      groups: groups.map(toTargetGroup),
-      needsApproval: approvals.needsApproval,
-      pack: (target) => deps.packer.pack(bundle, [target], isForeign),
-      catchUp: () => deployments.catchUp(bundle, signal),
-    });
-    if (plan === undefined) return { steps: placements.map(heldStep), isUnfinished: true };
-    const { rollout, status, remarks, wakesAtMs } = plan;
-    return {
-      steps: plan.targets.map(stagedStep),
-      isUnfinished: false,
-      remarks,
-      summary: rolloutSummaryOf(rollout, status),
-      partitions: stagePartitions(strategy, status),
-      wakesAtMs,
     };
   }
 
@@ -336,51 +294,6 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     await deployments.deleteAll(bundle, signal);
     await removeFinalizer(finalizer(signal), bundle);
   }
-}
-
-/** What decides who gets the contents now. */
-interface RolloutInputs
-  extends Omit<LimitedRollout, "existing">,
-    Pick<ReachedTargets, "contents" | "approvals" | "isForeign"> {}
-
-/** What a staged rollout has come to. */
-interface StagedSteps {
-  readonly steps: readonly RolloutStep[];
-  /** It has more to decide. */
-  readonly isUnfinished: boolean;
-  /** For the author of the Bundle, as sentences. */
-  readonly remarks?: readonly string[];
-  readonly summary?: Applied["staged"];
-  /** As Fleet shows it. */
-  readonly partitions?: RolloutFields;
-  /** When time alone changes what it does, ms since 1970. */
-  readonly wakesAtMs?: number | undefined;
-}
-
-/** `staged` or `limits`: what holds clusters, if anything does. */
-interface CurrentRollout {
-  readonly rollout: readonly RolloutStep[];
-  readonly staged: StagedSteps | undefined;
-  readonly limits: RolloutLimits | undefined;
-}
-
-function heldStep(placement: Placement): RolloutStep {
-  return { placement, hold: "staged", holdsForce: true };
-}
-
-function stagedStep({
-  placement,
-  gets,
-  holdsForce,
-}: StagedPlan<Placement>["targets"][number]): RolloutStep {
-  if (gets === undefined) return { ...heldStep(placement), holdsForce };
-  const { promotion, deploymentId, referencedObjects } = gets;
-  return {
-    placement: { ...placement, deploymentId, referencedObjects },
-    hold: undefined,
-    holdsForce,
-    promotion,
-  };
 }
 
 function earliest(one: number | undefined, other: number | undefined): number | undefined {

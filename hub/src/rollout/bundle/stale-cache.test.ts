@@ -25,8 +25,10 @@ import { createMappings } from "../../rules/mapping/mappings.ts";
 import { createPinSigner } from "../../rules/resolve/pin-signature.ts";
 import { createSchedules } from "../../rules/schedule/schedules.ts";
 import { aCluster, aRelease, createTestCaches, httpPin, workspace } from "../../testing/index.ts";
+import { createCoalescer } from "./coalesce.ts";
 import { createContentPacker } from "./place.ts";
 import { bundleReconciler } from "./reconcile.ts";
+import { createReportPasses } from "./report-passes.ts";
 import { testStagedRollouts } from "./testing/index.ts";
 
 const key = `${workspace}/web`;
@@ -80,6 +82,7 @@ function setUp(rolloutStrategy: RolloutStrategy = { maxUnavailable: 2 }) {
       contents: { ensure: () => Promise.resolve() },
       packer: createContentPacker(),
       deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),
+      passes: createReportPasses(clock, createCoalescer(clusterStore, clock)),
       staged: testStagedRollouts(rest, clock),
       mappings: createMappings(createTestCaches()),
       policy: { policies: createStore<Policy>(), patterns: createPatterns() },

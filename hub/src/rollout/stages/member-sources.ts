@@ -45,20 +45,36 @@ export function memberSources(
       .map((deployment) => [deployment.metadata.namespace, deployment]),
   );
   const ordered = [...placements].sort((a, b) => (nameOf(a.cluster) < nameOf(b.cluster) ? -1 : 1));
-  return ordered.map(({ cluster, namespace, isSuspended }) => {
-    const found = deployments.get(namespace);
-    // One of an earlier Cluster of that name is deleted.
-    const isOwn = found !== undefined && isForCluster(found, cluster.metadata.uid);
-    const deployment = isOwn ? found : undefined;
-    return {
-      key: keyOf(cluster),
-      cluster,
-      isSuspended,
-      content: contents.get(keyOf(cluster)),
-      deployment,
-      isSigned: deployment !== undefined && signer.isSignedFor(deployment, metadata.uid),
-    };
-  });
+  return ordered.map(({ cluster, namespace, isSuspended }) =>
+    sourceOf(
+      { cluster, isSuspended, content: contents.get(keyOf(cluster)) },
+      { found: deployments.get(namespace), signer, bundleUid: metadata.uid },
+    ),
+  );
+}
+
+/** `found`: the deployment of the Bundle in the namespace of the cluster. */
+export function sourceOf(
+  target: Pick<SourceOfMember, "cluster" | "isSuspended" | "content">,
+  {
+    found,
+    signer,
+    bundleUid,
+  }: {
+    readonly found: BundleDeployment | undefined;
+    readonly signer: Pick<DeploymentSigner, "isSignedFor">;
+    readonly bundleUid: string | undefined;
+  },
+): SourceOfMember {
+  const { cluster } = target;
+  // One of an earlier Cluster of that name is deleted.
+  const isOwn =
+    found !== undefined &&
+    found.metadata.deletionTimestamp === undefined &&
+    isForCluster(found, cluster.metadata.uid);
+  const deployment = isOwn ? found : undefined;
+  const isSigned = deployment !== undefined && signer.isSignedFor(deployment, bundleUid);
+  return { ...target, key: keyOf(cluster), deployment, isSigned };
 }
 
 /**
@@ -68,20 +84,26 @@ export function memberSources(
 export function membersOf(
   bundle: Bundle,
   sources: readonly SourceOfMember[],
-  {
-    skip,
-    needsApproval,
-    planOf,
-  }: {
-    readonly skip: ReadonlySet<string>;
-    readonly needsApproval: (cluster: Cluster) => boolean;
-    readonly planOf: (source: SourceOfMember) => MemberPlan | undefined;
-  },
+  options: MemberOptions,
 ): readonly Member[] {
+  return sources.map(memberReader(bundle, options));
+}
+
+export interface MemberOptions {
+  readonly skip: ReadonlySet<string>;
+  readonly needsApproval: (cluster: Cluster) => boolean;
+  readonly planOf: (source: SourceOfMember) => MemberPlan | undefined;
+}
+
+/** Makes the member of one source, as `membersOf` does for all. */
+export function memberReader(
+  bundle: Bundle,
+  { skip, needsApproval, planOf }: MemberOptions,
+): (source: SourceOfMember) => Member {
   const { spec } = bundle;
   const { forceAt } = requestedOf(bundle);
   const isHeld = spec.paused === true || spec.suspend === true;
-  return sources.map((source) => {
+  return (source) => {
     const { cluster, deployment, isSigned, isSuspended, content } = source;
     return memberOf({
       cluster,
@@ -94,7 +116,7 @@ export function membersOf(
       forceAt,
       plan: planOf(source),
     });
-  });
+  };
 }
 
 function nameOf({ metadata }: Cluster): string {

@@ -32,12 +32,13 @@ import { isNameChecked, namesCheckedSince } from "./checked-names.ts";
 import { chooseRollout, outdatedRollouts } from "./choose-rollout.ts";
 import { createGateWriter } from "./gate-writer.ts";
 import { hasRevision, type Member } from "./member.ts";
-import { memberSources, membersOf } from "./member-sources.ts";
+import { type MemberOptions, memberSources, membersOf } from "./member-sources.ts";
 import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
 import { hasPlanGates } from "./plan-gates.ts";
 import { type Revision, type RevisionContent, revisionOf } from "./revision.ts";
 import { isRolledOut, needsTests, nextNumber, refuseLarge, stableOf } from "./rollout-facts.ts";
 import { createRolloutObjects, type RolloutObjectsDeps } from "./rollout-objects.ts";
+import { type ReportsDeps, type RolloutReports, rolloutReports } from "./rollout-reports.ts";
 import type { RolloutWindows } from "./rollout-windows.ts";
 import type { StagedPlans } from "./staged-plans.ts";
 import { isOver, withoutGeneration, withoutStages } from "./staged-status.ts";
@@ -57,7 +58,8 @@ export interface StagedRolloutsDeps extends Omit<RolloutObjectsDeps, "signer"> {
   readonly clock: Pick<Clock, "now">;
 }
 
-export interface StagedInputs<P extends StagedPlacement> {
+export interface StagedInputs<P extends StagedPlacement>
+  extends Pick<ReportsDeps, "clusterOf" | "deploymentIn"> {
   readonly bundle: Bundle;
   readonly strategy: RolloutStrategy;
   readonly placements: readonly P[];
@@ -79,6 +81,8 @@ export interface StagedPlan<P> {
   readonly remarks: readonly string[];
   /** When it may change by time alone, ms since 1970. */
   readonly wakesAtMs: number | undefined;
+  /** What reports change until the next pass; undefined: each of them needs one. What the pass promotes has to be moved first. */
+  readonly reports: RolloutReports | undefined;
 }
 
 export interface StagedRollouts {
@@ -147,17 +151,14 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       contents,
       signer: deps.deploymentSigner,
     });
-    const isPlanned = hasPlanGates(strategy);
-    const members = membersOf(bundle, sources, {
-      skip: new Set(rollout.spec.skip ?? []),
-      needsApproval: inputs.needsApproval,
-      planOf: (source) => (isPlanned ? deps.plans.planOf(rollout, source) : undefined),
-    });
+    const options = memberOptions(inputs, rollout);
+    const members = membersOf(bundle, sources, options);
     const stable = rollout.status?.stable ?? stableOf(rollouts, rollout);
     const checkedSinceMs = await checkedSinceFor(rollout);
     const step = stepInputs(inputs, { rollout, members, stable, checkedSinceMs });
     const { goesBack, isSuperseded, next } = choice;
-    const result = stepRollout({ ...step, goesBack, isSuperseded, next });
+    const asked = { ...step, goesBack, isSuperseded, next };
+    const result = stepRollout(asked);
     if (!result.isStored) {
       await objects.store(rollout, result.status);
       return "again";
@@ -200,6 +201,22 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         (text) => text !== undefined,
       ),
       wakesAtMs: earlier(result.wakesAtMs, countsAtMs),
+      reports: rolloutReports(
+        { bundle, rollout, step: asked, result, sources, options },
+        { ...deps, ...inputs, signer: deps.deploymentSigner },
+      ),
+    };
+  }
+
+  function memberOptions<P extends StagedPlacement>(
+    { strategy, needsApproval }: StagedInputs<P>,
+    rollout: BundleRollout,
+  ): MemberOptions {
+    const isPlanned = hasPlanGates(strategy);
+    return {
+      skip: new Set(rollout.spec.skip ?? []),
+      needsApproval,
+      planOf: (source) => (isPlanned ? deps.plans.planOf(rollout, source) : undefined),
     };
   }
 

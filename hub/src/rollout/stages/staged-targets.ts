@@ -89,12 +89,7 @@ export function createStagedTargets({
     own: PinnedContent | undefined,
     { member, content, isRollback }: Promoted,
   ): Promise<PinnedContent & { readonly promotion: Promotion }> {
-    const promotion = {
-      rollout: rollout.metadata.name,
-      at: formatTimeMs(clock.now()),
-      from: member.desired,
-      wasReady: member.isReady,
-    };
+    const promotion = promotionOf(member, rollout, clock.now());
     const referencedObjects = isRollback
       ? await referencesOf(content, rollouts)
       : (own?.referencedObjects ?? []);
@@ -114,6 +109,15 @@ export function createStagedTargets({
     const bytes = await stored.read(deploymentId);
     return formatUsed(usedBy(await unpackContent({ deploymentId, bytes })));
   }
+}
+
+/** What is recorded with the content that a member gets. */
+export function promotionOf(
+  { desired, isReady }: Member,
+  { metadata }: Pick<BundleRollout, "metadata">,
+  nowMs: number,
+): Promotion {
+  return { rollout: metadata.name, at: formatTimeMs(nowMs), from: desired, wasReady: isReady };
 }
 
 /**

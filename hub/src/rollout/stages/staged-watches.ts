@@ -1,26 +1,18 @@
-/** What staged rollouts wait for: reports and presence of their clusters, decisions of Gates, and commands of users. */
+/** What staged rollouts wait for besides reports: the presence of their clusters, decisions of Gates, and commands of users. */
 import { isDeepStrictEqual } from "node:util";
 import type { BundleDeployment, Cluster, RolloutStrategy } from "@flotilla/shared/api";
 import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import { isSpecChange, type Watch, watch } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
-import {
-  bundleKeyOf,
-  byRolloutNamespace,
-  type ControllerDeps,
-  presenceOf,
-} from "../../base/index.ts";
+import { byRolloutNamespace, type ControllerDeps, presenceOf } from "../../base/index.ts";
 import { isStaged, type Mappings, type RolloutStrategies } from "../../rules/index.ts";
 
-type Caches = Pick<
-  ControllerDeps["caches"],
-  "bundles" | "clusters" | "deployments" | "gates" | "rollouts"
->;
+type Caches = Pick<ControllerDeps["caches"], "bundles" | "clusters" | "gates" | "rollouts">;
 
 /** They deliver keys of Bundles. */
 export function stagedWatches(
-  { bundles, clusters, deployments, gates, rollouts }: Caches,
+  { bundles, clusters, gates, rollouts }: Caches,
   strategyOf: RolloutStrategies["strategyOf"],
   mappings: Pick<Mappings, "bundlesFor">,
 ): readonly Watch[] {
@@ -58,11 +50,6 @@ export function stagedWatches(
       },
       replay: false,
     }),
-    watch(deployments, {
-      predicate: isReport,
-      toKeys: ({ after }) => (after === undefined ? [] : [bundleKeyOf(after)].filter(isStagedKey)),
-      replay: false,
-    }),
     watch(clusters, {
       predicate: isPromotableChange,
       toKeys: ({ key }) =>
@@ -94,7 +81,7 @@ function waitsForRollouts(strategy: RolloutStrategy | null | undefined): boolean
 }
 
 /** Predicate: the class of the cluster in a rollout may be another one. */
-function isReport({ before, after }: Change<BundleDeployment>): boolean {
+export function isReport({ before, after }: Change<BundleDeployment>): boolean {
   if (before === undefined || after === undefined) return false;
   const [a, b] = [before.status, after.status];
   return (
