@@ -13,6 +13,7 @@ export interface Figure {
     | "%"
     | "agents"
     | "errors"
+    | "objects"
     | "x";
   readonly value: number;
   readonly baseline?: { readonly what: string; readonly value: number };

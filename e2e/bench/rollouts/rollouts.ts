@@ -2,6 +2,10 @@
 import { endOfHub } from "../measure/end-of-hub.ts";
 import type { Figure } from "../measure/figures.ts";
 import { allAndStaged } from "./all-and-staged.ts";
+import { gateFigures } from "./gates.ts";
+import { killedHubFigures } from "./killed-hub.ts";
+import { noStrategyFigures } from "./no-strategy.ts";
+import { rollbackFigures } from "./rollback.ts";
 import { type StagedFleet, startStagedFleet } from "./staged-fleet.ts";
 
 export interface RolloutsOptions {
@@ -20,5 +24,9 @@ export async function stagedRollouts({ agents, report }: RolloutsOptions): Promi
 }
 
 async function measure(fleet: StagedFleet, report: RolloutsOptions["report"]): Promise<void> {
+  report(await noStrategyFigures(fleet));
   report(await allAndStaged(fleet));
+  report(await gateFigures(fleet));
+  report(await rollbackFigures(fleet));
+  report(await killedHubFigures(fleet));
 }
