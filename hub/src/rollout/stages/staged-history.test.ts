@@ -7,7 +7,7 @@ import { seed as first } from "@flotilla/shared/testing";
 import { test } from "vitest";
 import { randomHistory } from "./testing/index.ts";
 
-const histories = 600;
+const histories = 10_000;
 
 test(`in ${histories} random histories no limit, gate or order is broken`, {
   timeout: 600_000,
