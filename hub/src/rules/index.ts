@@ -157,6 +157,13 @@ export { strategyProblem } from "./rollout/strategy-problem.ts";
 export { createInlineWindows } from "./schedule/inline-windows.ts";
 export { isGroupMember, namesGroups } from "./schedule/judged-schedule.ts";
 export {
+  anyOpen,
+  closed,
+  type HoldsFrom,
+  nextOpening,
+  type Opening,
+} from "./schedule/next-opening.ts";
+export {
   type Coverage,
   createSchedules,
   isClosed,

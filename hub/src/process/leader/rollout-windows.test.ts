@@ -96,7 +96,7 @@ describe("the windows of a stage", () => {
     assert.deepEqual(promoted(fleet), []);
     assert.equal(
       fleet.status().message,
-      "stage all: window 0 0 20 * * ? (UTC) denies changes now, and no other opens after it; 2 clusters wait for it",
+      "stage all: window 0 0 20 * * ? (UTC) denies changes, and whenever another one permits changes one with deny is open, too: the windows are never open together, change one of them; 2 clusters wait for it",
     );
   });
 
@@ -137,6 +137,24 @@ describe("the windows of a stage", () => {
     await fleet.pass();
 
     assert.deepEqual(promoted(fleet), ["ams"]);
+  });
+
+  test("that are never open together with the Schedules of a cluster name it, while the others go on", async () => {
+    const days = aSchedule("days", {
+      schedule: "0 0 8 * * ?",
+      duration: "10h",
+      targets: { clusters: [{ clusterName: "ams" }] },
+    });
+    const fleet = await startAt(inWindow, inNights, [nights, days]);
+    assert.deepEqual(promoted(fleet), ["ber"]);
+
+    fleet.ready("ber");
+    await fleet.pass();
+
+    assert.equal(
+      fleet.status().message,
+      "stage all: 1 cluster waits for a window of its Schedules; the windows of the stage are never open together with the Schedules of fleet-default/ams: change one of them, or skip the cluster",
+    );
   });
 
   test("that are wrong make the HelmOp not accepted, with the field", async () => {

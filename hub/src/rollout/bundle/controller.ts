@@ -61,7 +61,7 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   /** The Secrets that Bundles without a HelmOp refer to. */
   readonly secrets: Watch;
   readonly charts: ChartResolver;
-  readonly schedules: Pick<Schedules, "coverageOf" | "judge">;
+  readonly schedules: Pick<Schedules, "coverageOf" | "judge" | "windowsOf">;
   readonly mappings: Mappings;
   readonly contents: Pick<ContentStore, "ensure" | "read">;
   readonly patterns: Patterns;

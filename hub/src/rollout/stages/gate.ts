@@ -6,17 +6,15 @@ import { gateDecisionPolicy } from "@flotilla/shared/api/rollout/admission";
 import { canonicalJson } from "@flotilla/shared/json";
 import { cutText } from "@flotilla/shared/text";
 import { formatTimeMs, parseGoDuration, parseTime } from "@flotilla/shared/time";
-import { type WindowOf, windowsAt } from "./stage-windows.ts";
+import { type WindowFacts, windowsAt } from "./stage-windows.ts";
 
-/** What gates are decided by. */
-export interface GateFacts {
+/** What gates are decided by. The windows are those of the namespace: a gate passes when its Schedule is open. */
+export interface GateFacts extends WindowFacts {
   readonly nowMs: number;
   /** Every member that was promoted is done, but for failures that are tolerated. */
   readonly isSettled: boolean;
   /** The tests of the members that are done. */
   readonly tests: "passed" | "failed" | "running";
-  /** The windows of the namespace: a gate passes when its Schedule is open. */
-  readonly windowOf: WindowOf;
   /** Whether the rollout of another app has completed a stage, or all. */
   readonly isRolledOut: (app: NonNullable<StageGate["rollout"]>) => boolean;
   /** The decision in the Gate with the UID of the record, as somebody wrote it. */
@@ -120,7 +118,7 @@ export function judgeGate(gate: StageGate, record: GateRecord, facts: GateFacts)
     return ended(record, nowMs, { result, reason: "Met", message });
   }
   if (gate.window !== undefined)
-    return windowsAt([gate.window], facts.windowOf, nowMs).isOpen
+    return windowsAt([gate.window], facts, nowMs).isOpen
       ? ended(record, nowMs, { result: "Passed", reason: "Met", message: "the window is open" })
       : record;
   if (gate.rollout !== undefined) {
@@ -192,10 +190,10 @@ export function ended(record: GateRecord, nowMs: number, end: End): GateRecord {
 export function gateWakesAt(
   gate: StageGate,
   record: GateRecord,
-  { windowOf, nowMs }: Pick<GateFacts, "windowOf" | "nowMs">,
+  facts: WindowFacts & Pick<GateFacts, "nowMs">,
 ): number | undefined {
   if (record.result !== "Waiting") return undefined;
-  const opensAtMs = gate.window && windowsAt([gate.window], windowOf, nowMs).changesAtMs;
+  const opensAtMs = gate.window && windowsAt([gate.window], facts, facts.nowMs).changesAtMs;
   const soakingSinceMs = parseTime(record.soakingSince);
   const soaksUntilMs =
     gate.soak === undefined || soakingSinceMs === undefined

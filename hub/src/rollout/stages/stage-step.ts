@@ -1,5 +1,5 @@
 /** One step of one stage: its next phase and gates, what it waits for, and whether it may promote. Pure. */
-import type { FailureAction, RolloutStage, StageGate } from "@flotilla/shared/api";
+import type { FailureAction, StageGate } from "@flotilla/shared/api";
 import type { Breach, GateRecord, StageStatus } from "@flotilla/shared/api/rollout";
 import { formatTimeMs } from "@flotilla/shared/time";
 import {
@@ -12,24 +12,20 @@ import {
   restartSoaks,
   startGate,
 } from "./gate.ts";
-import { type ClassedMember, isFailure, isUnavailable } from "./member.ts";
-import { planGatesOf, startPlanGate, stepLatePlans } from "./plan-gates.ts";
+import { type ClassedMember, isFailure } from "./member.ts";
+import { memberWaiting, type WaitingStage } from "./member-waiting.ts";
+import { startPlanGate, stepLatePlans } from "./plan-gates.ts";
 import { planWaiting } from "./plan-waiting.ts";
-import { choosePromotions, type StageLimits, unavailableCount } from "./promote.ts";
-import { closedWindowText, type StageWindows, windowsAt } from "./stage-windows.ts";
+import { closedWindowText, type WindowFacts, windowsAt } from "./stage-windows.ts";
 import { named, type Waiting } from "./waiting.ts";
 
 /** What a stage is decided by. `stored`: what the API server has of it; undefined: nothing yet. */
-export interface StageInput {
-  readonly stage: RolloutStage;
-  readonly stored: StageStatus | undefined;
+export interface StageInput extends WaitingStage {
   readonly members: readonly ClassedMember[];
   /** Nothing comes after it. */
   readonly isLast: boolean;
   readonly isSkipped: boolean;
-  readonly limits: StageLimits;
   readonly onFailure: FailureAction;
-  readonly window: StageWindows;
   readonly facts: Omit<GateFacts, "isSettled" | "tests">;
   readonly subject: Omit<GateSubject, "when">;
   /** The clusters of the whole rollout. */
@@ -228,13 +224,13 @@ function phaseAfter(waiting: readonly GateRecord[]): "Soaking" | "Verifying" {
 function gatesWaiting(
   stage: string,
   waiting: readonly { readonly gate: StageGate; readonly record: GateRecord }[],
-  facts: Pick<GateFacts, "windowOf" | "nowMs">,
+  facts: WindowFacts & Pick<GateFacts, "nowMs">,
 ): Waiting {
   const others = waiting.filter(({ record }) => record.type !== "Soak");
   const [soak] = waiting;
   if (others.length > 0 || soak === undefined) {
     const windows = others.flatMap(({ gate: { window } }) => {
-      const closed = window && windowsAt([window], facts.windowOf, facts.nowMs).closed;
+      const closed = window && windowsAt([window], facts, facts.nowMs).closed;
       return closed === undefined ? [] : [closedWindowText(closed)];
     });
     return { reason: "GateWaiting", stage, gates: others.map(({ record }) => record), windows };
@@ -333,60 +329,6 @@ function stepMembers(input: StageInput, members: readonly ClassedMember[]): Stag
     missing: named(missing),
   } as const;
   return { ...progressing, waiting };
-}
-
-function memberWaiting(input: StageInput, members: readonly ClassedMember[]): Waiting {
-  const { stage, limits, window } = input;
-  const keysOf = (some: readonly ClassedMember[]) => some.map(({ member }) => member.key);
-  const inFlight = members.filter((each) => each.class === "inFlight");
-  const blocked = inFlight.filter(({ member }) => member.waitsForDependency);
-  const offSchedule = members.filter((each) => each.class === "offSchedule");
-  const isFree = choosePromotions(members, limits).length > 0;
-  if (blocked.length > 0)
-    return {
-      reason: "DependencyNotReady",
-      stage: stage.name,
-      clusters: named(keysOf(blocked)),
-      isIdle: blocked.length === inFlight.length && !isFree,
-    };
-  if (inFlight.length === 0 && !isFree) {
-    const unapproved = members.filter((each) => each.class === "pending" && each.lacksApproval);
-    if (unapproved.length > 0)
-      return {
-        reason: "GateWaiting",
-        stage: stage.name,
-        gates: [],
-        unapproved: named(keysOf(unapproved)),
-      };
-    const pending = members.filter((each) => each.class === "pending");
-    if (pending.length > 0 && pending.every(({ isUnapproved }) => isUnapproved)) {
-      const records = planGatesOf(stage).map((gate) => currentRecord(input.stored?.gates, gate));
-      const waiting = records.flatMap((record) => (record?.result === "Waiting" ? [record] : []));
-      return planWaiting(stage.name, waiting, members);
-    }
-    if (pending.length > 0) {
-      const unavailable = members.filter(isUnavailable);
-      return {
-        reason: "LimitReached",
-        stage: stage.name,
-        limit: limits.maxUnavailable,
-        unavailable: { ...named(keysOf(unavailable)), count: unavailableCount(members, limits) },
-      };
-    }
-    return {
-      reason: "WindowClosed",
-      stage: stage.name,
-      window: window.closed,
-      clusters: offSchedule.length,
-    };
-  }
-  return {
-    reason: "Promoting",
-    stage: stage.name,
-    done: members.filter((each) => each.class === "done").length,
-    total: members.length,
-    inFlight: named(keysOf(inFlight)),
-  };
 }
 
 /** With `Continue` there is no limit, which JSON cannot say. */

@@ -1,6 +1,7 @@
 /** Whether the windows of a stage are open at a time, when that changes, and which of them keeps it closed. Pure. */
 import type { StageWindow } from "@flotilla/shared/api";
 import { formatTime } from "@flotilla/shared/time";
+import { anyOpen, closed, type HoldsFrom, nextOpening, type Opening } from "../../rules/index.ts";
 
 /** A window at a time. */
 export interface WindowState {
@@ -26,13 +27,20 @@ export interface ClosedWindow {
   readonly name: string;
   /** It is open, and denies. */
   readonly isDeny: boolean;
-  /** When all windows together are open next, ms since 1970; undefined: never, or not within the edges that are looked at. */
-  readonly opensAtMs: number | undefined;
+  /** When all windows together are open. */
+  readonly opening: Opening;
   readonly problem?: string | undefined;
 }
 
-/** Edges of single windows that are followed to find the next opening: more than an hourly one has in a week. */
-const mostEdges = 400;
+/** When windows together are open next. */
+export type OpeningOf = (windows: readonly StageWindow[], atMs: number) => Opening;
+
+/** What windows are judged by. */
+export interface WindowFacts {
+  readonly windowOf: WindowOf;
+  /** As `openingOf` below, whose answers may be kept: it follows hundreds of changes where nothing opens. */
+  readonly openingOf: OpeningOf;
+}
 
 /**
  * Open while one of the windows is open, or there are none but with `deny`, and none with `deny` is open. What cannot be judged
@@ -40,22 +48,42 @@ const mostEdges = 400;
  */
 export function windowsAt(
   windows: readonly StageWindow[] | undefined,
-  windowOf: WindowOf,
+  facts: WindowFacts,
   atMs: number,
 ): StageWindows {
-  const now = together(windows ?? [], windowOf, atMs);
+  const now = together(windows ?? [], facts.windowOf, atMs);
   if (now.closedBy === undefined)
     return { isOpen: true, changesAtMs: now.nextMs, closed: undefined };
   const { name, isDeny, problem } = now.closedBy;
-  const closed = { name, isDeny, problem };
-  let nextMs = now.isForGood ? undefined : now.nextMs;
-  for (let edges = 0; nextMs !== undefined && edges < mostEdges; edges += 1) {
-    const then = together(windows ?? [], windowOf, nextMs);
-    if (then.closedBy === undefined)
-      return { isOpen: false, changesAtMs: nextMs, closed: { ...closed, opensAtMs: nextMs } };
-    nextMs = then.nextMs;
-  }
-  return { isOpen: false, changesAtMs: nextMs, closed: { ...closed, opensAtMs: undefined } };
+  const opening = facts.openingOf(windows ?? [], atMs);
+  return {
+    isOpen: false,
+    changesAtMs: opening.kind === "opens" ? opening.atMs : opening.untilMs,
+    closed: { name, isDeny, problem, opening },
+  };
+}
+
+/** When the windows of a stage are open together next. */
+export function openingOf(
+  windows: readonly StageWindow[],
+  windowOf: WindowOf,
+  atMs: number,
+): Opening {
+  return nextOpening(conditionsOf(windows, windowOf), atMs);
+}
+
+/** What must hold for the windows of a stage to be open. */
+export function conditionsOf(
+  windows: readonly StageWindow[],
+  windowOf: WindowOf,
+): readonly HoldsFrom[] {
+  const permitting = windows.filter(({ deny }) => deny !== true);
+  const denying = windows.filter(({ deny }) => deny === true);
+  const stateOf = (window: StageWindow, atMs: number) => known(window, windowOf(window, atMs));
+  return [
+    ...(permitting.length === 0 ? [] : [anyOpen(permitting, stateOf)]),
+    ...denying.map((window) => closed(window, stateOf)),
+  ];
 }
 
 interface NamedState extends WindowState {
@@ -65,8 +93,6 @@ interface NamedState extends WindowState {
 
 interface Together {
   readonly closedBy: NamedState | undefined;
-  /** Time alone opens them no more. */
-  readonly isForGood: boolean;
   readonly nextMs: number | undefined;
 }
 
@@ -74,23 +100,22 @@ interface Together {
 function together(windows: readonly StageWindow[], windowOf: WindowOf, atMs: number): Together {
   const states = windows.map((window): NamedState => {
     const isDeny = window.deny === true;
-    const state = windowOf(window, atMs);
-    const known =
-      state.problem === undefined ? state : { ...state, isOpen: isDeny, changesAtMs: undefined };
-    return { ...known, name: windowName(window), isDeny };
+    return { ...known(window, windowOf(window, atMs)), name: windowName(window), isDeny };
   });
   const denying = states.find(({ isDeny, isOpen }) => isDeny && isOpen);
   const allowing = states.filter(({ isDeny }) => !isDeny);
   const isAllowed = allowing.length === 0 || allowing.some(({ isOpen }) => isOpen);
   return {
     closedBy: denying ?? (isAllowed ? undefined : firstToOpen(allowing)),
-    isForGood:
-      states.some(
-        ({ isDeny, isOpen, changesAtMs }) => isDeny && isOpen && changesAtMs === undefined,
-      ) ||
-      (!isAllowed && earliestOf(allowing) === undefined),
     nextMs: earliestOf(states),
   };
+}
+
+/** What cannot be judged stays as it protects. */
+function known({ deny }: StageWindow, state: WindowState): WindowState {
+  return state.problem === undefined
+    ? state
+    : { ...state, isOpen: deny === true, changesAtMs: undefined };
 }
 
 /** One that cannot be judged is named, because somebody has to correct it; else the one that opens first. */
@@ -112,13 +137,25 @@ export function windowName({ schedule, cron, location }: StageWindow): string {
 }
 
 /** As in `window nights opens at 2026-12-01T22:00:00Z`. */
-export function closedWindowText({ name, isDeny, opensAtMs, problem }: ClosedWindow): string {
-  const opens = opensAtMs === undefined ? undefined : formatTime(opensAtMs);
+export function closedWindowText({ name, isDeny, opening, problem }: ClosedWindow): string {
+  const opens = opening.kind === "opens" ? formatTime(opening.atMs) : undefined;
   if (problem !== undefined)
     return `${problem}${opens === undefined ? "" : `; another window opens at ${opens}`}`;
-  if (isDeny)
-    return `window ${name} denies changes ${opens === undefined ? "now, and no other opens after it" : `until ${opens}`}`;
-  return opens === undefined
-    ? `window ${name} does not open any more`
+  if (opening.kind === "closed") return neverText({ name, isDeny }, opening);
+  return isDeny
+    ? `window ${name} denies changes until ${opens}`
     : `window ${name} opens at ${opens}`;
+}
+
+function neverText(
+  { name, isDeny }: Pick<ClosedWindow, "name" | "isDeny">,
+  { untilMs, isNever }: Extract<Opening, { kind: "closed" }>,
+): string {
+  if (untilMs === undefined)
+    return isDeny
+      ? `window ${name} denies changes now, and no other opens after it: change the windows`
+      : `window ${name} does not open any more: change it`;
+  if (!isNever)
+    return `window ${name} ${isDeny ? "denies changes" : "is closed"}, and until ${formatTime(untilMs)} one with deny is open whenever another one permits changes: change one of them`;
+  return `window ${name} ${isDeny ? "denies changes" : "is closed"}, and whenever another one permits changes one with deny is open, too: the windows are never open together, change one of them`;
 }

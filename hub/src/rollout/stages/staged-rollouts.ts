@@ -276,6 +276,8 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       .map(({ cluster }) => ({ ...toTargetCluster(cluster), key: keyOf(cluster) }))
       .filter(({ key }) => matching.has(key));
     const { namespace = "" } = bundle.metadata;
+    const windows = deps.windows.in(namespace);
+    const nowMs = deps.clock.now();
     return {
       name: rollout.metadata.name,
       spec: rollout.spec,
@@ -288,7 +290,8 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       isPaused: bundle.spec.paused === true || bundle.spec.suspend === true,
       needsTests: needsTests(bundle),
       facts: {
-        windowOf: deps.windows.in(namespace),
+        windowOf: windows.windowOf,
+        openingOf: windows.openingOf,
         isRolledOut: (app) => isRolledOut(objects.inNamespace(namespace), app),
         decisionOf(record) {
           const found = gateOf(rollout, record);
@@ -299,7 +302,11 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         },
         acceptsUnverified: deps.unverifiedApprovals === true,
       },
-      nowMs: deps.clock.now(),
+      isNeverOpenFor({ key }, ofStage) {
+        const found = placements.find(({ cluster }) => keyOf(cluster) === key);
+        return found !== undefined && windows.isNeverOpenIn(found.cluster, ofStage, nowMs);
+      },
+      nowMs,
     };
   }
 

@@ -1,5 +1,10 @@
 /** What a step of a staged rollout is made from, and its stages with their members and limits. Pure. */
-import type { FailureAction, RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
+import type {
+  FailureAction,
+  RolloutStage,
+  RolloutStrategy,
+  StageWindow,
+} from "@flotilla/shared/api";
 import type { BundleRolloutSpec, BundleRolloutStatus } from "@flotilla/shared/api/rollout";
 import { parseGoDuration, parseTime } from "@flotilla/shared/time";
 import { atLeastOne, roundedDown, stagesOf } from "../../rules/index.ts";
@@ -37,6 +42,8 @@ export interface StepInputs {
   /** A failed test of the release counts. */
   readonly needsTests: boolean;
   readonly facts: Omit<GateFacts, "isSettled" | "tests" | "nowMs">;
+  /** Whether the Schedules of a member and these windows are never open together, though each of them is. */
+  readonly isNeverOpenFor: (member: Member, windows: readonly StageWindow[]) => boolean;
   readonly nowMs: number;
 }
 
@@ -57,7 +64,7 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
   const isAnyWaiting = isAnyBlocked(inputs);
   return stages.map((stage, index) => {
     const state = stored?.stages?.find((each) => each.name === stage.name);
-    const window = windowsAt(stage.windows, inputs.facts.windowOf, nowMs);
+    const window = windowsAt(stage.windows, inputs.facts, nowMs);
     const isSkipped = spec.skipStages?.includes(stage.name) === true;
     const own = inputs.members.filter(({ key }) => inputs.assignment.get(key) === stage.name);
     const deadline = stage.progressDeadline ?? strategy.progressDeadline ?? defaultDeadline;
@@ -97,6 +104,7 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
         selection: selectionOf(stages, stage.name),
       },
       total: inputs.members.length,
+      isNeverOpenFor: inputs.isNeverOpenFor,
       deadlineMs,
       context,
     };

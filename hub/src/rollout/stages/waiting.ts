@@ -30,6 +30,8 @@ export type Waiting =
       /** The window that keeps the stage closed; undefined: clusters wait for their own Schedules. */
       readonly window: ClosedWindow | undefined;
       readonly clusters: number;
+      /** Clusters whose own Schedules are never open together with the windows of the stage; absent: none is known. */
+      readonly shutOut?: Named | undefined;
     }
   | {
       readonly reason: "ClustersMissing";
@@ -92,11 +94,15 @@ export function waitingText(waiting: Waiting): string {
         ? `stage ${waiting.stage} soaks for ${waiting.duration} once all of its clusters are ready again`
         : `stage ${waiting.stage} soaks for ${waiting.duration}, until ${formatTime(waiting.untilMs)}`;
     case "WindowClosed": {
-      const { stage, window, clusters } = waiting;
+      const { stage, window, clusters, shutOut } = waiting;
       const waits = `${clustersText({ count: clusters })} ${clusters === 1 ? "waits" : "wait"} for`;
-      return window === undefined
-        ? `stage ${stage}: ${waits} a window of ${clusters === 1 ? "its" : "their"} Schedules`
-        : `stage ${stage}: ${closedWindowText(window)}; ${waits} it`;
+      const text =
+        window === undefined
+          ? `stage ${stage}: ${waits} a window of ${clusters === 1 ? "its" : "their"} Schedules`
+          : `stage ${stage}: ${closedWindowText(window)}; ${waits} it`;
+      return shutOut === undefined
+        ? text
+        : `${text}; the windows of the stage are never open together with the Schedules of ${namesText(shutOut)}: change one of them, or skip ${shutOut.count === 1 ? "the cluster" : "these clusters"}`;
     }
     case "ClustersMissing": {
       const { stage, done, needed, missing } = waiting;

@@ -37,6 +37,34 @@ test.each<readonly [string, RolloutStrategy | null | undefined]>([
       windows: [{ cron: "0 0 0 20 12 ?", duration: "336h", location: "Europe/Berlin", deny: true }],
     }),
   ],
+  [
+    "nights, but not those before a Monday",
+    withStages({
+      ...rest,
+      windows: [
+        { cron: "0 0 22 * * ?", duration: "4h" },
+        { cron: "0 0 12 ? * SUN", duration: "24h", deny: true },
+      ],
+    }),
+  ],
+  [
+    "a Schedule whose windows are denied at a time of the day",
+    withStages({
+      ...rest,
+      windows: [{ schedule: "nights" }, { cron: "0 0 6 * * ?", duration: "14h", deny: true }],
+    }),
+  ],
+  [
+    "a freeze of the past, and one of the future",
+    withStages({
+      ...rest,
+      windows: [
+        { cron: "0 0 22 * * ?", duration: "4h" },
+        { cron: "0 0 0 1 1 ? 2024", duration: "8760h", deny: true },
+        { cron: "0 0 0 1 1 ? 2028", duration: "8760h", deny: true },
+      ],
+    }),
+  ],
   ["a gate for a window", withGate({ window: { schedule: "nights" } }, "before")],
 ])("a strategy can be used: %s", (_, rolloutStrategy) => {
   expect(stagesProblem({ rolloutStrategy })).toBeUndefined();
@@ -85,6 +113,33 @@ test.each<readonly [string, RolloutStrategy, string]>([
       windows: [{ cron: "0 0 22 * * ?", duration: "1h", location: "Invalid/Location" }],
     }),
     'stages[0].windows[0] cannot be used: the location "Invalid/Location" is not the name of a time zone, such as Europe/Berlin or UTC; correct it',
+  ],
+  [
+    "a window that is denied whenever it is open",
+    withStages({
+      ...rest,
+      windows: [
+        { cron: "0 0 22 ? * FRI", duration: "4h", location: "Europe/Berlin" },
+        { cron: "0 0 20 * * ?", duration: "8h", deny: true },
+      ],
+    }),
+    "stages[0].windows are never open: whenever one of them permits changes, one with deny is open, too; change one of them",
+  ],
+  [
+    "windows that deny day and night",
+    withStages({
+      ...rest,
+      windows: [
+        { cron: "0 0 8 * * ?", duration: "12h", deny: true },
+        { cron: "0 0 20 * * ?", duration: "12h", deny: true },
+      ],
+    }),
+    "stages[0].windows are never open: at any time one of them denies changes; shorten or remove one",
+  ],
+  [
+    "a Schedule that permits and denies",
+    withStages({ ...rest, windows: [{ schedule: "a" }, { schedule: "a", deny: true }] }),
+    "stages[0].windows are never open: whenever one of them permits changes, one with deny is open, too; change one of them",
   ],
   [
     "a window without anything",

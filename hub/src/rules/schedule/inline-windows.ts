@@ -36,16 +36,17 @@ export interface InlineWindows {
 /** Parsed windows that are kept, the newest ones. */
 const mostKept = 1_000;
 
-interface Parsed {
+/** Exactly one of them is there. */
+export interface ParsedWindow {
   readonly window?: Window;
   readonly problem?: string;
 }
 
 /** Keeps what it has parsed, because that takes milliseconds. */
 export function createInlineWindows(): InlineWindows {
-  const parsed = new Map<string, Parsed>();
+  const parsed = new Map<string, ParsedWindow>();
 
-  function parse({ cron, duration, location }: InlineWindow): Parsed {
+  function parse({ cron, duration, location }: InlineWindow): ParsedWindow {
     const key = JSON.stringify([cron, duration, location]);
     const known = parsed.get(key) ?? parseInline({ cron, duration, location });
     parsed.delete(key);
@@ -69,14 +70,10 @@ export function createInlineWindows(): InlineWindows {
 }
 
 /** Starts are looked for from here on, so that the result depends on no clock. */
-const startsAfterMs = Date.UTC(2024, 0, 1) - 1;
+export const startsAfterMs = Date.UTC(2024, 0, 1) - 1;
 
-/** What is wrong with a window, as a sentence; undefined: it can be used. */
-export function inlineWindowProblem(window: InlineWindow): string | undefined {
-  return parseInline(window).problem;
-}
-
-function parseInline({ cron, duration, location }: InlineWindow): Parsed {
+/** A window, or what is wrong with it, as a sentence. */
+export function parseInline({ cron, duration, location }: InlineWindow): ParsedWindow {
   try {
     const window = parseWindow({ schedule: cron, duration, location });
     const [first] = nextStarts(window.expression, window.zone, {

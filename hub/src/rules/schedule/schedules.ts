@@ -5,7 +5,7 @@
  */
 import type { Cluster, ClusterGroup, Schedule } from "@flotilla/shared/api";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
-import { type WindowState, windowAt } from "@flotilla/shared/quartz";
+import { type Window, type WindowState, windowAt } from "@flotilla/shared/quartz";
 import { toTargetCluster } from "../targeting/match.ts";
 import { coversCluster, type JudgedSchedule, judgeSchedule } from "./judged-schedule.ts";
 
@@ -28,6 +28,8 @@ export interface Schedules {
   /** Undefined where the Schedule is invalid: it is never active. */
   stateOf(schedule: Schedule, atMs: number): WindowState | undefined;
   isFor(schedule: Schedule, cluster: Cluster): boolean;
+  /** The windows of the Schedules that are for a cluster; none for invalid ones. A spec has always the same one. */
+  windowsOf(cluster: Cluster): readonly Window[];
 }
 
 export interface SchedulesDeps {
@@ -73,16 +75,21 @@ export function createSchedules({ schedules, groups }: SchedulesDeps): Schedules
     );
   }
 
+  function schedulesOf(cluster: Cluster): readonly Schedule[] {
+    const { namespace = "" } = cluster.metadata;
+    return schedules
+      .byIndex(byNamespace, namespace)
+      .filter((schedule) => isFor(schedule, cluster))
+      .sort(byName);
+  }
+
   return {
     judge,
     stateOf,
     isFor,
+    windowsOf: (cluster) => schedulesOf(cluster).flatMap((each) => judge(each).window ?? []),
     coverageOf(cluster, atMs) {
-      const { namespace = "" } = cluster.metadata;
-      const own = schedules
-        .byIndex(byNamespace, namespace)
-        .filter((schedule) => isFor(schedule, cluster))
-        .sort(byName);
+      const own = schedulesOf(cluster);
       if (own.length === 0) return uncovered;
       const windows = own.flatMap((schedule) => stateOf(schedule, atMs) ?? []);
       const changes = windows.flatMap(({ changesAtMs }) => changesAtMs ?? []);

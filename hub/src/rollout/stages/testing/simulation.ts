@@ -11,7 +11,7 @@ import { assignStages, stagesOf } from "../../../rules/index.ts";
 import { chooseRollout, completedOf } from "../choose-rollout.ts";
 import { hasRevision, type Member, type MemberPlan } from "../member.ts";
 import { stableOf } from "../rollout-facts.ts";
-import type { WindowState } from "../stage-windows.ts";
+import { openingOf, type WindowOf, type WindowState } from "../stage-windows.ts";
 import { type Promoted, type StepResult, stepRollout } from "../staged-step.ts";
 import type { StepInputs } from "../step-inputs.ts";
 
@@ -317,6 +317,7 @@ function inputsOf(
   rollout: BundleRollout,
 ): Omit<StepInputs, "stable" | "goesBack" | "isSuperseded" | "next"> {
   const { strategy, nowMs, isPaused } = simulation;
+  const windowOf: WindowOf = ({ schedule = "" }, atMs) => windowStateOf(simulation, schedule, atMs);
   const members = membersOf(simulation, rollout);
   const clusters = [...simulation.clusters.values()].map(({ name, labels }) => ({
     key: name,
@@ -334,7 +335,8 @@ function inputsOf(
     isPaused,
     needsTests: false,
     facts: {
-      windowOf: ({ schedule = "" }, atMs) => windowStateOf(simulation, schedule, atMs),
+      windowOf,
+      openingOf: (windows, atMs) => openingOf(windows, windowOf, atMs),
       isRolledOut: () => false,
       decisionOf({ uid = "" }) {
         const decision = simulation.decisions.get(uid);
@@ -342,6 +344,7 @@ function inputsOf(
       },
       acceptsUnverified: false,
     },
+    isNeverOpenFor: () => false,
     nowMs,
   };
 }
