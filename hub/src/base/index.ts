@@ -18,6 +18,8 @@ export {
 } from "./cache/enrolment-indexes.ts";
 export { createFluxCaches, type FluxCaches, type FluxInformers } from "./cache/flux-caches.ts";
 export {
+  awaitsRollouts,
+  byAwaiting,
   byBundle,
   byClusterNamespace,
   byContent,

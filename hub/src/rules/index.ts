@@ -125,6 +125,7 @@ export { slotAfter, slotOffset } from "./resolve/poll-slots.ts";
 export { mayChange, pollingIntervalMs } from "./resolve/polling.ts";
 export { handledOf, openRequests, type Requests } from "./resolve/requests.ts";
 export { notesOn, resolveCharts } from "./resolve/resolve-charts.ts";
+export { type AwaitedApps, createAwaitedApps } from "./rollout/awaited-apps.ts";
 export { explainStage } from "./rollout/explain-stage.ts";
 export { type HoldReason, isLimitReason, type PauseReason } from "./rollout/hold.ts";
 export {

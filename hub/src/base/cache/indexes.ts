@@ -35,6 +35,20 @@ export const byRolloutPolicy: Index<Bundle> = defineIndex(
   },
 );
 
+/** Bundles that may have gates for the rollouts of others, by their namespace. What a RolloutPolicy has is not known here. */
+export const byAwaiting: Index<Bundle> = defineIndex(
+  "awaiting",
+  ({ metadata: { namespace = "" }, spec: { rolloutStrategy: strategy } }) =>
+    strategy?.policy || awaitsRollouts(strategy) ? [namespace] : [],
+);
+
+/** Whether a gate of a strategy waits for the rollout of another app. */
+export function awaitsRollouts(strategy: Bundle["spec"]["rolloutStrategy"]): boolean {
+  return (strategy?.stages ?? []).some(({ before = [], after = [] }) =>
+    [...before, ...after].some(({ rollout }) => rollout !== undefined),
+  );
+}
+
 /** BundleDeployments by the contents that they refer to. */
 export const byContent: Index<BundleDeployment> = defineIndex("content", contentsReferredBy);
 

@@ -46,6 +46,10 @@ export const hubErrors = defineErrors({
     retryable: false,
     help: "The RolloutPolicy that an app names with rolloutStrategy.policy, or with the annotation flotilla.dev/rollout-policy, does not exist in its namespace, or cannot be used for it; the condition Accepted names the field. Nothing of the app changes until the RolloutPolicy is created or corrected, and then it goes on by itself.",
   },
+  ROLLOUT_GATES_CIRCULAR: {
+    retryable: false,
+    help: "A gate of a stage waits for the rollout of another app, which waits for this one, or the app waits for itself. The condition Accepted names the field and the apps. Nothing of these apps changes until one of the gates is removed, and then they go on by themselves.",
+  },
   BUNDLE_NOT_DEPLOYABLE: {
     retryable: false,
     help: "A Bundle that was not made for a HelmOp has no chart, or has files of its own (as those that Fleet makes from Git), which Flotilla does not deploy. Name a chart in spec.helm, without spec.resources.",

@@ -30,6 +30,7 @@ import {
   type ChartAccess,
   type ChartResolver,
   type ContentStore,
+  createAwaitedApps,
   createDeploymentSigner,
   createRolloutStrategies,
   type HubRules,
@@ -89,6 +90,8 @@ const timeoutMs = 6 * 60_000;
 export function createBundleController(deps: BundleControllerDeps): Controller {
   const { caches } = deps;
   const deploymentSigner = createDeploymentSigner(deps.signer);
+  const strategies = createRolloutStrategies(caches.rolloutPolicies.store);
+  const awaited = createAwaitedApps({ bundles: caches.bundles.store, strategies });
   const planner = createPlanner({ ...deps, ask: deps.askAgent });
   const coalescer = createCoalescer(caches.clusters.store, deps.clock);
   const passes = createReportPasses(deps.clock, coalescer);
@@ -114,6 +117,7 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
         ...deps,
         rollouts: caches.rollouts.store,
         gates: caches.gates.store,
+        awaited,
         windows: createRolloutWindows({ schedules: caches.schedules.store, rules: deps.schedules }),
         deploymentSigner,
         beforeWrite: rolloutObserver(deps),
@@ -131,7 +135,8 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
         ...deps,
         helmOps: caches.helmOps.store,
         policies: caches.policies.store,
-        strategies: createRolloutStrategies(caches.rolloutPolicies.store),
+        strategies,
+        awaited,
       }),
       policiesIn: (namespaces) => policiesIn(caches.policies.store, namespaces, deps),
     }),

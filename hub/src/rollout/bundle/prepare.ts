@@ -8,6 +8,7 @@ import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/ob
 import { hubErrors } from "../../base/index.ts";
 import { authoritiesOf, isAppliedByHand, validateBundle } from "../../frontends/index.ts";
 import {
+  type AwaitedApps,
   attemptText,
   type ChartAccess,
   type ChartResolver,
@@ -88,6 +89,7 @@ export interface PrepareDeps extends PolicyDeps {
   readonly signer: PinSigner;
   readonly ownerOf: OwnerOf;
   readonly strategies: RolloutStrategies;
+  readonly awaited: Pick<AwaitedApps, "cycleOf">;
 }
 
 export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
@@ -104,9 +106,8 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
   /** The strategy of the RolloutPolicy that it names takes the place of the name, whatever front end it is of. */
   function withStrategy(prepared: Deployable, bundle: Bundle, { spec }: PlannedRelease): Prepared {
     const { remarks, ...others } = prepared;
-    const problem = deps.strategies.problemOf(bundle, spec);
-    if (problem !== undefined) {
-      const error = new AppError(hubErrors.ROLLOUT_POLICY_INVALID, problem);
+    const error = strategyError(bundle, spec);
+    if (error !== undefined) {
       const { resolution, nextAtMs } = others;
       const accepted = notAccepted(error, remarks);
       return {
@@ -124,6 +125,14 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     const resolved = { ...prepared.spec, rolloutStrategy };
     withStrategies.set(prepared.spec, resolved);
     return { ...prepared, spec: resolved };
+  }
+
+  /** What can only be said where other objects are known. */
+  function strategyError(bundle: Bundle, spec: PlannedRelease["spec"]): AppError | undefined {
+    const problem = deps.strategies.problemOf(bundle, spec);
+    if (problem !== undefined) return new AppError(hubErrors.ROLLOUT_POLICY_INVALID, problem);
+    const cycle = deps.awaited.cycleOf(bundle);
+    return cycle === undefined ? undefined : new AppError(hubErrors.ROLLOUT_GATES_CIRCULAR, cycle);
   }
 
   async function prepareRelease(

@@ -62,7 +62,7 @@ export async function rolloutLimits(
     if (hold !== undefined) holds.set(placement, hold);
   }
   const names = clusters.map(({ name }) => name);
-  return { holds, plan, remarks: rolloutRemarks(strategy, plan, names) };
+  return { holds, plan, remarks: rolloutRemarks(strategy, plan, { names, listed }) };
 }
 
 /** Why people hold a placement. */

@@ -17,6 +17,8 @@ export interface GateFacts extends WindowFacts {
   readonly tests: "passed" | "failed" | "running";
   /** Whether the rollout of another app has completed a stage, or all. */
   readonly isRolledOut: (app: NonNullable<StageGate["rollout"]>) => boolean;
+  /** Why it cannot come so far, as a sentence; undefined: it can. */
+  readonly awaitedProblem: (app: NonNullable<StageGate["rollout"]>) => string | undefined;
   /** The decision in the Gate with the UID of the record, as somebody wrote it. */
   readonly decisionOf: (record: GateRecord) => FoundDecision | undefined;
   /** Whether a name that the API server has not checked is enough for an approval. */

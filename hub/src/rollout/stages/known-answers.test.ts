@@ -123,7 +123,10 @@ describe("a stage", () => {
     assert.deepEqual(settle(simulation), []);
     const { phase, reason, message } = statusOf(simulation);
     assert.deepEqual([phase, reason], ["Waiting", "ClustersMissing"]);
-    assert.equal(message, "stage canary: 0 of 1 done, ams offline or paused");
+    assert.equal(
+      message,
+      "stage canary: 0 of 1 done, ams offline or paused: connect and resume enough of them, or change minSuccess",
+    );
   });
 
   test("canary selector matches nothing: waits", () => {

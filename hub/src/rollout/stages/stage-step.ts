@@ -224,20 +224,25 @@ function phaseAfter(waiting: readonly GateRecord[]): "Soaking" | "Verifying" {
 function gatesWaiting(
   stage: string,
   waiting: readonly { readonly gate: StageGate; readonly record: GateRecord }[],
-  facts: WindowFacts & Pick<GateFacts, "nowMs">,
+  facts: WindowFacts & Pick<GateFacts, "awaitedProblem" | "nowMs">,
 ): Waiting {
   const others = waiting.filter(({ record }) => record.type !== "Soak");
   const [soak] = waiting;
   if (others.length > 0 || soak === undefined) {
-    const windows = others.flatMap(({ gate: { window } }) => {
+    const details = others.flatMap(({ gate: { window, rollout } }) => {
       const closed = window && windowsAt([window], facts, facts.nowMs).closed;
-      return closed === undefined ? [] : [closedWindowText(closed)];
+      if (closed !== undefined) return [closedWindowText(closed)];
+      return rollout === undefined ? [] : [facts.awaitedProblem(rollout) ?? awaitedText(rollout)];
     });
-    return { reason: "GateWaiting", stage, gates: others.map(({ record }) => record), windows };
+    return { reason: "GateWaiting", stage, gates: others.map(({ record }) => record), details };
   }
   const untilMs =
     soak.record.soakingSince === undefined ? undefined : gateWakesAt(soak.gate, soak.record, facts);
   return { reason: "Soaking", stage, duration: soak.gate.soak?.for ?? "", untilMs };
+}
+
+function awaitedText({ kind, name, stage }: NonNullable<StageGate["rollout"]>): string {
+  return `the ${kind} ${name} has not completed ${stage ? `its stage ${stage}` : "its rollout"}`;
 }
 
 function testsOf(members: readonly ClassedMember[]): GateFacts["tests"] {

@@ -19,6 +19,7 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import {
+  type AwaitedApps,
   assignStages,
   type ContentStore,
   type DataSigner,
@@ -41,7 +42,7 @@ import { createRolloutObjects, type RolloutObjectsDeps } from "./rollout-objects
 import { type ReportsDeps, type RolloutReports, rolloutReports } from "./rollout-reports.ts";
 import type { RolloutWindows } from "./rollout-windows.ts";
 import type { StagedPlans } from "./staged-plans.ts";
-import { isOver, withoutGeneration, withoutStages } from "./staged-status.ts";
+import { isOver, unassignedRemark, withoutGeneration, withoutStages } from "./staged-status.ts";
 import { stepRollout } from "./staged-step.ts";
 import { createStagedTargets, type StagedPlacement, type StagedTarget } from "./staged-targets.ts";
 import type { StepInputs } from "./step-inputs.ts";
@@ -53,6 +54,7 @@ export interface StagedRolloutsDeps extends Omit<RolloutObjectsDeps, "signer"> {
   readonly contents: Pick<ContentStore, "ensure" | "read">;
   readonly plans: StagedPlans;
   readonly windows: RolloutWindows;
+  readonly awaited: Pick<AwaitedApps, "problemOf">;
   /** Whether approvals count whose names the API server has not checked. */
   readonly unverifiedApprovals?: boolean | undefined;
   readonly clock: Pick<Clock, "now">;
@@ -197,9 +199,10 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       }),
       rollout,
       status: result.status,
-      remarks: [approvalRemark(rollout.metadata.name, result.lackingApproval)].filter(
-        (text) => text !== undefined,
-      ),
+      remarks: [
+        approvalRemark(rollout.metadata.name, result.lackingApproval),
+        unassignedRemark(step),
+      ].filter((text) => text !== undefined),
       wakesAtMs: earlier(result.wakesAtMs, countsAtMs),
       reports: rolloutReports(
         { bundle, rollout, step: asked, result, sources, options },
@@ -293,6 +296,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         windowOf: windows.windowOf,
         openingOf: windows.openingOf,
         isRolledOut: (app) => isRolledOut(objects.inNamespace(namespace), app),
+        awaitedProblem: (app) => deps.awaited.problemOf(namespace, app),
         decisionOf(record) {
           const found = gateOf(rollout, record);
           const decision = found?.status?.decision;

@@ -19,6 +19,7 @@ import type { ClassedMember, MemberClass } from "./member.ts";
 import { isFirstInstallation } from "./rollback.ts";
 import { isThrough } from "./stage-step.ts";
 import type { StageParts, StepInputs } from "./step-inputs.ts";
+import { clustersText, named, namesText } from "./waiting.ts";
 
 /** What a step decided. */
 export interface Decided {
@@ -60,7 +61,9 @@ export function stagedStatus(
   const unassigned = inputs.members.filter(({ key }) => !inputs.assignment.has(key));
   const counts = sumOf(stages, inputs.members.length);
   const kept = firstInstallations(inputs, phase);
-  const text = nextText(message, phase, next?.version);
+  const text = [nextText(message, phase, next?.version), ...unknownNames(inputs, parts)]
+    .filter((each) => each !== "")
+    .join("; ");
   return {
     phase,
     ...(reason !== undefined && { reason }),
@@ -101,6 +104,39 @@ export function stagedStatus(
       now,
     ),
   };
+}
+
+/** For the author of the app; undefined: each cluster that the revision has something for is in a stage. */
+export function unassignedRemark({
+  members,
+  assignment,
+}: Pick<StepInputs, "members" | "assignment">): string | undefined {
+  const keys = members
+    .filter(({ content, key }) => content !== "" && !assignment.has(key))
+    .map(({ key }) => key);
+  if (keys.length === 0) return undefined;
+  const clusters = named(keys);
+  return `none of the stages of rolloutStrategy takes ${clustersText(clusters)}: ${namesText(clusters)}; nothing is promoted there: add a stage without criteria at the end, or change a selector`;
+}
+
+/** What a person has written that is nothing of this rollout: nothing follows from it. */
+function unknownNames(
+  { spec, members }: StepInputs,
+  parts: readonly StageParts[],
+): readonly string[] {
+  const keys = new Set(members.map(({ key }) => key));
+  const stages = new Set(parts.map(({ stage }) => stage.name));
+  const unknown = {
+    skip: (spec.skip ?? []).filter((key) => !keys.has(key)),
+    skipStages: (spec.skipStages ?? []).filter((name) => !stages.has(name)),
+  };
+  return Object.entries(unknown).flatMap(([field, names]) =>
+    names.length === 0
+      ? []
+      : [
+          `spec.${field} has ${namesText(named(names))}, which ${names.length === 1 ? "is" : "are"} not in this rollout: correct or remove ${names.length === 1 ? "it" : "them"}`,
+        ],
+  );
 }
 
 /** True: completed. False: halted, or taken back. */

@@ -1,18 +1,27 @@
-/** What staged rollouts wait for besides reports: the presence of their clusters, decisions of Gates, and commands of users. */
+/** What staged rollouts wait for besides reports: the presence of their clusters, decisions of Gates, other apps, and commands of users. */
 import { isDeepStrictEqual } from "node:util";
-import type { BundleDeployment, Cluster, RolloutStrategy } from "@flotilla/shared/api";
+import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
 import type { BundleRollout } from "@flotilla/shared/api/rollout";
-import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
+import type { Change } from "@flotilla/shared/kube/cache";
 import { isSpecChange, type Watch, watch } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
-import { byRolloutNamespace, type ControllerDeps, presenceOf } from "../../base/index.ts";
+import {
+  awaitsRollouts,
+  byAwaiting,
+  byRolloutNamespace,
+  type ControllerDeps,
+  presenceOf,
+} from "../../base/index.ts";
 import { isStaged, type Mappings, type RolloutStrategies } from "../../rules/index.ts";
 
-type Caches = Pick<ControllerDeps["caches"], "bundles" | "clusters" | "gates" | "rollouts">;
+type Caches = Pick<
+  ControllerDeps["caches"],
+  "bundles" | "clusters" | "gates" | "rolloutPolicies" | "rollouts"
+>;
 
 /** They deliver keys of Bundles. */
 export function stagedWatches(
-  { bundles, clusters, gates, rollouts }: Caches,
+  { bundles, clusters, gates, rolloutPolicies, rollouts }: Caches,
   strategyOf: RolloutStrategies["strategyOf"],
   mappings: Pick<Mappings, "bundlesFor">,
 ): readonly Watch[] {
@@ -30,11 +39,17 @@ export function stagedWatches(
     // The gates of other apps may wait for it.
     watch(rollouts, {
       predicate: isCompletion,
-      toKeys: ({ after }) =>
-        bundles.store
-          .byIndex(byNamespace, after?.metadata.namespace ?? "")
-          .filter((bundle) => waitsForRollouts(strategyOf(bundle)))
-          .map(keyOf),
+      toKeys: ({ key }) => awaitingIn(key),
+      replay: false,
+    }),
+    watch(bundles, {
+      predicate: isOtherStrategy,
+      toKeys: ({ key }) => awaitingIn(key),
+      replay: false,
+    }),
+    watch(rolloutPolicies, {
+      predicate: isSpecChange,
+      toKeys: ({ key }) => awaitingIn(key),
       replay: false,
     }),
     watch(gates, {
@@ -61,6 +76,14 @@ export function stagedWatches(
     }),
   ];
 
+  /** The Bundles of the namespace of an object whose gates wait for other apps. */
+  function awaitingIn(key: ObjectKey): readonly ObjectKey[] {
+    return bundles.store
+      .byIndex(byAwaiting, refOf(key).namespace ?? "")
+      .filter((bundle) => awaitsRollouts(strategyOf(bundle)))
+      .map(keyOf);
+  }
+
   function isStagedKey(key: ObjectKey): boolean {
     const bundle = bundles.store.get(key);
     return bundle !== undefined && isStaged(strategyOf(bundle));
@@ -74,9 +97,14 @@ function isCompletion({ before, after }: Change<BundleRollout>): boolean {
   return after !== undefined && completed(after) !== (before === undefined ? 0 : completed(before));
 }
 
-function waitsForRollouts(strategy: RolloutStrategy | null | undefined): boolean {
-  return (strategy?.stages ?? []).some(({ before = [], after = [] }) =>
-    [...before, ...after].some(({ rollout }) => rollout !== undefined),
+/** Predicate: an app appears or is gone, or has another strategy. */
+function isOtherStrategy({ before, after }: Change<Bundle>): boolean {
+  const [a, b] = [before?.spec.rolloutStrategy, after?.spec.rolloutStrategy];
+  return (
+    before === undefined ||
+    after === undefined ||
+    before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
+    (a !== b && !isDeepStrictEqual(a, b))
   );
 }
 

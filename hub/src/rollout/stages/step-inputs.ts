@@ -21,7 +21,7 @@ import { windowsAt } from "./stage-windows.ts";
 export interface StepInputs {
   /** The name of the BundleRollout. */
   readonly name: string;
-  readonly spec: Pick<BundleRolloutSpec, "revision" | "state" | "skipStages" | "resume">;
+  readonly spec: Pick<BundleRolloutSpec, "revision" | "state" | "skip" | "skipStages" | "resume">;
   /** As the API server has it; undefined: no step was stored yet. */
   readonly stored: BundleRolloutStatus | undefined;
   readonly strategy: RolloutStrategy;

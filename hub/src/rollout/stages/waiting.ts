@@ -15,8 +15,8 @@ export type Waiting =
       readonly planning?: Named | undefined;
       /** Clusters in which it is not known what would change, and why; absent: none. */
       readonly unknown?: (Named & { readonly why: string }) | undefined;
-      /** What windows among them wait for, as sentences. */
-      readonly windows?: readonly string[];
+      /** What windows, and gates for other apps, among them wait for, as sentences. */
+      readonly details?: readonly string[];
     }
   | {
       readonly reason: "Soaking";
@@ -106,7 +106,10 @@ export function waitingText(waiting: Waiting): string {
     }
     case "ClustersMissing": {
       const { stage, done, needed, missing } = waiting;
-      const names = missing.count === 0 ? "" : `, ${namesText(missing)} offline or paused`;
+      const names =
+        missing.count === 0
+          ? ""
+          : `, ${namesText(missing)} offline or paused: connect and resume enough of them, or change minSuccess`;
       return `stage ${stage}: ${done} of ${needed} done${names}`;
     }
     case "DependencyNotReady":
@@ -133,7 +136,7 @@ function gateWaitingText({
   gates,
   planning,
   unknown,
-  windows = [],
+  details = [],
 }: Extract<Waiting, { reason: "GateWaiting" }>): string {
   const parts = [
     ...(gates.length === 0 ? [] : [`waits for ${gates.map(gateText).join(" and ")}`]),
@@ -149,7 +152,7 @@ function gateWaitingText({
   const text = parts.length === 0 ? "waits for the approval of a plan" : parts.join("; ");
   const sentence =
     gates.length > 0 && parts.length === 1 ? `${text} of stage ${stage}` : `stage ${stage} ${text}`;
-  return [sentence, ...windows].join(": ");
+  return details.length === 0 ? sentence : `${sentence}: ${details.join("; ")}`;
 }
 
 /** What a plan changes, in numbers. */

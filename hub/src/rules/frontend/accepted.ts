@@ -19,6 +19,7 @@ export const policyViolation = "PolicyViolation";
 const reasons: ReadonlyMap<string, string> = new Map([
   [hubErrors.HELMOP_INVALID.code, "Invalid"],
   [hubErrors.BUNDLE_NOT_DEPLOYABLE.code, "Invalid"],
+  [hubErrors.ROLLOUT_GATES_CIRCULAR.code, "Invalid"],
   [hubErrors.BUNDLE_NAME_TAKEN.code, "NameTaken"],
   [hubErrors.POLICY_VIOLATION.code, policyViolation],
   [commonErrors.CANCELLED.code, "Cancelled"],

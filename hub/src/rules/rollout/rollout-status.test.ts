@@ -128,9 +128,23 @@ test("remarks say what a strategy never updates", () => {
   const clusters = fleetOf(2, "v1");
   const { plan } = simulateRollout({ strategy, clusters, listed: [[0, 1]] });
 
-  assert.deepEqual(rolloutRemarks(strategy, plan, ["c00", "c01"]), [
+  assert.deepEqual(rolloutRemarks(strategy, plan, { names: ["c00", "c01"], listed: [[0, 1]] }), [
     "spec.rolloutStrategy.maxUnavailable is 0: clusters that are available are never updated",
     "spec.rolloutStrategy.partitions[0].maxUnavailable is 0: its clusters that are available are never updated",
     "spec.rolloutStrategy.maxNew is 0: nothing is installed in new clusters",
+  ]);
+});
+
+test("remarks name the clusters that two partitions take", () => {
+  const names = ["c00", "c01", "c02", "c03"];
+  const listed = [[0], [1, 2], [0, 2, 3]];
+  const strategy = { maxUnavailable: 1, partitions: [{}, {}, {}] };
+  const { plan } = simulateRollout({ strategy, clusters: fleetOf(4, "v1"), listed });
+
+  assert.deepEqual(rolloutRemarks(strategy, plan, { names, listed }), [
+    "spec.rolloutStrategy.partitions[0] and spec.rolloutStrategy.partitions[2] take the cluster c00: it is updated with the first and counts in both; narrow one of them if that is not meant",
+  ]);
+  assert.deepEqual(rolloutRemarks(strategy, plan, { names, listed: [[0], [1, 2, 3], [1, 3]] }), [
+    "spec.rolloutStrategy.partitions[1] and spec.rolloutStrategy.partitions[2] take 2 clusters (c01, c03): they are updated with the first and count in both; narrow one of them if that is not meant",
   ]);
 });

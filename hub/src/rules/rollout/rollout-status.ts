@@ -57,11 +57,19 @@ function partitionStatus({
   };
 }
 
-/** Remarks of the condition Accepted: what a strategy leaves out, and what it never updates. `names`: of the members, in their order. */
+/** The clusters of a rollout with limits. */
+export interface RolloutClusters {
+  /** In the order of the members. */
+  readonly names: readonly string[];
+  /** For each listed partition the positions of those that it matches. */
+  readonly listed: readonly (readonly number[])[];
+}
+
+/** Remarks of the condition Accepted: what a strategy leaves out or takes twice, and what it never updates. */
 export function rolloutRemarks(
   strategy: RolloutStrategy,
   plan: PartitionPlan,
-  names: readonly string[],
+  { names, listed }: RolloutClusters,
 ): readonly string[] {
   const field = "spec.rolloutStrategy";
   const namesWith = (holds: readonly HoldReason[]) =>
@@ -75,6 +83,7 @@ export function rolloutRemarks(
     ...(unassigned.length === 0
       ? []
       : [`none of ${field}.partitions takes ${someOf(unassigned)}: nothing is deployed there`]),
+    ...overlapRemarks(`${field}.partitions`, { names, listed }),
     ...(strategy.maxUnavailable === 0
       ? [`${field}.maxUnavailable is 0: clusters that are available are never updated`]
       : []),
@@ -94,6 +103,25 @@ export function rolloutRemarks(
           `${someOf(paused)} ${paused.length === 1 ? "is" : "are"} paused: the rollout goes on past ${paused.length === 1 ? "it" : "them"}`,
         ]),
   ];
+}
+
+/** One for the first partition that takes clusters of an earlier one. */
+function overlapRemarks(field: string, { names, listed }: RolloutClusters): readonly string[] {
+  const firstOf = new Map<number, number>();
+  for (const [index, members] of listed.entries()) {
+    const taken = members.filter((position) => firstOf.has(position));
+    const earlier = firstOf.get(taken[0] ?? -1);
+    if (earlier !== undefined) {
+      const both = taken.filter((position) => firstOf.get(position) === earlier);
+      const clusters = someOf(both.flatMap((position) => names[position] ?? []));
+      const [they, count] = both.length === 1 ? ["it is", "counts"] : ["they are", "count"];
+      return [
+        `${field}[${earlier}] and ${field}[${index}] take ${clusters}: ${they} updated with the first and ${count} in both; narrow one of them if that is not meant`,
+      ];
+    }
+    for (const position of members) firstOf.set(position, index);
+  }
+  return [];
 }
 
 /** `2 clusters: a, b`, ten of them at most. */

@@ -74,6 +74,7 @@ export function createPreparer({
   const onRetrying = (remarks: readonly string[]): void => void retrying.push(remarks);
   const prepareBundle = bundlePreparer({
     strategies: createRolloutStrategies(createStore<RolloutPolicy>()),
+    awaited: { cycleOf: () => undefined },
     helmOps: helmOpStore,
     policies: policyStore,
     patterns: createPatterns(),

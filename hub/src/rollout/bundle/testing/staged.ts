@@ -20,6 +20,7 @@ export function testStagedRollouts(rest: MemoryApiServer, clock: Clock): StagedR
     rest,
     rollouts,
     gates: gateStore,
+    awaited: { problemOf: () => undefined },
     signer,
     windows: createRolloutWindows({
       schedules,

@@ -124,7 +124,10 @@ export function checkWindows({ inputs, result }: Pass): void {
   if (status.phase !== "Waiting" || status.reason !== "WindowClosed") return;
   const stage = strategy.stages?.find(({ name }) => name === status.stage);
   if (stage === undefined || isOpenAt(stage, inputs)) return;
-  assert.match(status.message ?? "", /there is no Schedule|window \w+ (opens at|denies|does not|is closed)/);
+  assert.match(
+    status.message ?? "",
+    /there is no Schedule|window \w+ (opens at|denies|does not|is closed)/,
+  );
   // No window of a history is open for less than six minutes.
   for (let atMs = nowMs; atMs < Math.min(wakesAtMs, nowMs + 120 * minutes); atMs += 3 * minutes)
     assert.ok(!isOpenAt(stage, { ...inputs, nowMs: atMs }), "12: it opens before it is looked at");

@@ -338,6 +338,7 @@ function inputsOf(
       windowOf,
       openingOf: (windows, atMs) => openingOf(windows, windowOf, atMs),
       isRolledOut: () => false,
+      awaitedProblem: () => undefined,
       decisionOf({ uid = "" }) {
         const decision = simulation.decisions.get(uid);
         return decision && { ...decision, verified: true };
