@@ -34,4 +34,5 @@ export {
   decideGate,
   type StagedClusters,
   type StagedFleet,
+  type StagedFleetOptions,
 } from "./staged-fleet.ts";

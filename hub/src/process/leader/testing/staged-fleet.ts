@@ -5,9 +5,11 @@ import {
   bundleDeployments,
   bundles,
   clusters,
+  type HelmOp,
   helmOps,
   type RolloutStrategy,
 } from "@flotilla/shared/api";
+import { bundleNameLabel, clusterLabel } from "@flotilla/shared/api/names";
 import {
   type BundleRollout,
   type BundleRolloutStatus,
@@ -67,12 +69,16 @@ export interface StagedFleet {
 /** Longer than the delay of statuses. */
 const quietMs = 3_000;
 
-interface StagedFleetOptions
+export interface StagedFleetOptions
   extends Pick<TestLeaderOptions, "send" | "askAgent" | "unverifiedApprovals"> {
   /** Sets the time, and puts what exists before anything else does. */
   readonly begin?: (leader: TestLeader) => void;
   /** Whether the API server checks who decides; by default it does. */
   readonly checksNames?: boolean;
+  /** Clusters that are not connected at first. */
+  readonly offline?: readonly string[];
+  /** Fields of the HelmOp. */
+  readonly spec?: Partial<HelmOp["spec"]>;
 }
 
 const installedAt = "2025-12-01T00:00:00Z";
@@ -102,7 +108,13 @@ export function decideGate(
 export async function createStagedFleet(
   strategy: RolloutStrategy,
   labels: StagedClusters,
-  { begin = () => undefined, checksNames = true, ...options }: StagedFleetOptions = {},
+  {
+    begin = () => undefined,
+    checksNames = true,
+    spec = {},
+    offline = [],
+    ...options
+  }: StagedFleetOptions = {},
 ): Promise<StagedFleet> {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
   const leader = createTestLeader(resolverOf(repository), options);
@@ -112,7 +124,8 @@ export async function createStagedFleet(
 
   function add(name: string, own: Readonly<Record<string, string>>): void {
     const cluster = aCluster(name, { metadata: { uid: `uid-${name}`, labels: own }, status: {} });
-    const agent = { connected: true, epoch: 1, lastSeen: "2025-12-24T18:00:00Z" };
+    const connected = !offline.includes(name);
+    const agent = { connected, epoch: 1, lastSeen: "2025-12-24T18:00:00Z" };
     rest.put(clusters, { ...cluster, status: { agent } });
   }
 
@@ -125,6 +138,7 @@ export async function createStagedFleet(
         pollingInterval: "15s",
         targets: [{ clusterSelector: {} }],
         rolloutStrategy: strategy,
+        ...spec,
       },
       { name: "web", uid: "uid-web" },
     ),
@@ -133,7 +147,10 @@ export async function createStagedFleet(
   const deploymentOf = (name: string) =>
     rest
       .all(bundleDeployments)
-      .find(({ metadata }) => metadata.labels?.["fleet.cattle.io/cluster"] === name);
+      .find(
+        ({ metadata: { labels } }) =>
+          labels?.[clusterLabel] === name && labels[bundleNameLabel] === "web",
+      );
 
   function report(name: string, status: NonNullable<BundleDeployment["status"]>): void {
     const deployment = deploymentOf(name);
