@@ -31,6 +31,7 @@ export type {
   ObservedDeployment,
   ObservedObject,
   PlanOptions,
+  PlanVerification,
   ReferencedObject,
   ReleaseCondition,
   ReleaseInfo,

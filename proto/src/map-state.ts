@@ -103,6 +103,7 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
     upgradeFailures: state.failuresBy?.upgrade ?? 0,
     notInstalled: state.notInstalled ?? false,
     cause: cut(state.cause ?? ""),
+    refusedAt: state.refusedAt ?? "",
   };
 }
 
@@ -119,6 +120,7 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
   const retryAt = text(wire.retryAt, "state.retry_at");
   const chartDigest = text(wire.chartDigest, "state.chart_digest");
   const code = text(wire.code, "state.code");
+  const refusedAt = text(wire.refusedAt, "state.refused_at");
   return {
     ...key(wire, "state"),
     deploymentId: text(wire.deploymentId, "state.deployment_id"),
@@ -155,6 +157,7 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     }),
     ...(wire.notInstalled && { notInstalled: true as const }),
     ...(wire.cause !== "" && { cause: long(wire.cause, "state.cause") }),
+    ...(refusedAt !== "" && { refusedAt }),
   };
 }
 

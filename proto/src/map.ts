@@ -20,6 +20,7 @@ import type {
   HubMessage__Output,
   HubMessage as WireHubMessage,
 } from "./generated/flotilla/v1/HubMessage.ts";
+import type { PlanVerification__Output } from "./generated/flotilla/v1/PlanVerification.ts";
 import type { ReleaseRequest__Output } from "./generated/flotilla/v1/ReleaseRequest.ts";
 import { objectRefFromWire, referencedFromWire, referencedToWire } from "./map-referenced.ts";
 import {
@@ -35,6 +36,7 @@ import type {
   EnrollResponse,
   HubMessage,
   IssuedCertificate,
+  PlanVerification,
   ReleaseRequest,
 } from "./messages.ts";
 import { atMost, key, present, shown, text, WireError, whole, wireLimits } from "./validation.ts";
@@ -87,12 +89,14 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
       agentNamespace: shown(hello.agentNamespace),
       deployments: hello.deployments.map((observed) => {
         const requestToken = text(observed.requestToken, "deployments.request_token");
+        const verificationAt = text(observed.verificationAt, "deployments.verification_at");
         return {
           ...key(observed, "deployments"),
           deploymentId: text(observed.deploymentId, "deployments.deployment_id"),
           paused: observed.paused,
           withdrawing: observed.withdrawing,
           ...(requestToken !== "" && { requestToken }),
+          ...(verificationAt !== "" && { verificationAt }),
         };
       }),
       ...(clusterInfoDigest !== "" && { clusterInfoDigest }),
@@ -142,6 +146,9 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
           ...(message.content !== undefined && { content: message.content }),
           ...(message.request !== undefined && { request: requestToWire(message.request) }),
           ...(message.sources !== undefined && { sources: [...message.sources] }),
+          ...(message.verification !== undefined && {
+            verification: { ...message.verification, key: Buffer.from(message.verification.key) },
+          }),
         },
       };
     case "withdrawal":
@@ -185,6 +192,13 @@ function requestFromWire(wire: ReleaseRequest__Output): ReleaseRequest {
   };
 }
 
+/** One that cannot be read ends the stream: nothing may be installed without it. */
+function verificationFromWire({ diff, key, at }: PlanVerification__Output): PlanVerification {
+  atMost(key.length, wireLimits.planKeyBytes, "verification.key");
+  if (key.length === 0) throw new WireError("verification.key is empty");
+  return { diff: present(diff, "verification.diff"), key, at: present(at, "verification.at") };
+}
+
 export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
   if (wire.welcome) {
     return {
@@ -206,6 +220,9 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
       ...(deployment.request !== null && { request: requestFromWire(deployment.request) }),
       ...(deployment.sources.length > 0 && {
         sources: deployment.sources.slice(0, wireLimits.sources).map(sourceFromWire),
+      }),
+      ...(deployment.verification !== null && {
+        verification: verificationFromWire(deployment.verification),
       }),
     };
   }

@@ -17,6 +17,18 @@ export interface ObservedDeployment extends DeploymentKey {
   readonly withdrawing: boolean;
   /** The token of the stored request of a user. */
   readonly requestToken?: string;
+  /** `at` of the stored verification. */
+  readonly verificationAt?: string;
+}
+
+/** What was approved to change with a content: the agent plans once more before its first run of Helm for it, and refuses anything else. */
+export interface PlanVerification {
+  /** Of the plan that was approved: `spec.promotion.planned` of the BundleDeployment. */
+  readonly diff: string;
+  /** The key of the digests of masked values. Secret. */
+  readonly key: Uint8Array;
+  /** When it was promoted: identifies the verification. */
+  readonly at: string;
 }
 
 /** A request of a user to reconcile a release at once. Each token is handled once. */
@@ -91,6 +103,8 @@ export type HubMessage =
       readonly request?: ReleaseRequest;
       /** What the first cluster of its Bundle received for a chart whose pin does not say which bytes it means. */
       readonly sources?: readonly SourceDigest[];
+      /** Only with a content: without one, that of the content before stays. */
+      readonly verification?: PlanVerification;
     }
   | {
       readonly kind: "withdrawal";
@@ -244,6 +258,8 @@ export interface DeploymentState extends DeploymentKey {
   readonly drift?: DriftInfo;
   /** What the last request of a user has come to. Undefined: it is not finished, or the agent is older than 0.4.0. */
   readonly request?: RequestResult;
+  /** `at` of the verification that has failed: nothing was changed. */
+  readonly refusedAt?: string;
 }
 
 /** What a request of a user has come to. */

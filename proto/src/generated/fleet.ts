@@ -25,6 +25,7 @@ import type { LogRequest as _flotilla_v1_LogRequest, LogRequest__Output as _flot
 import type { ObservedDeployment as _flotilla_v1_ObservedDeployment, ObservedDeployment__Output as _flotilla_v1_ObservedDeployment__Output } from './flotilla/v1/ObservedDeployment.ts';
 import type { ObservedObject as _flotilla_v1_ObservedObject, ObservedObject__Output as _flotilla_v1_ObservedObject__Output } from './flotilla/v1/ObservedObject.ts';
 import type { PlanRequest as _flotilla_v1_PlanRequest, PlanRequest__Output as _flotilla_v1_PlanRequest__Output } from './flotilla/v1/PlanRequest.ts';
+import type { PlanVerification as _flotilla_v1_PlanVerification, PlanVerification__Output as _flotilla_v1_PlanVerification__Output } from './flotilla/v1/PlanVerification.ts';
 import type { ReferencedObject as _flotilla_v1_ReferencedObject, ReferencedObject__Output as _flotilla_v1_ReferencedObject__Output } from './flotilla/v1/ReferencedObject.ts';
 import type { ReferencedObjectWithdrawal as _flotilla_v1_ReferencedObjectWithdrawal, ReferencedObjectWithdrawal__Output as _flotilla_v1_ReferencedObjectWithdrawal__Output } from './flotilla/v1/ReferencedObjectWithdrawal.ts';
 import type { Release as _flotilla_v1_Release, Release__Output as _flotilla_v1_Release__Output } from './flotilla/v1/Release.ts';
@@ -78,6 +79,7 @@ export interface ProtoGrpcType {
       ObservedDeployment: MessageTypeDefinition<_flotilla_v1_ObservedDeployment, _flotilla_v1_ObservedDeployment__Output>
       ObservedObject: MessageTypeDefinition<_flotilla_v1_ObservedObject, _flotilla_v1_ObservedObject__Output>
       PlanRequest: MessageTypeDefinition<_flotilla_v1_PlanRequest, _flotilla_v1_PlanRequest__Output>
+      PlanVerification: MessageTypeDefinition<_flotilla_v1_PlanVerification, _flotilla_v1_PlanVerification__Output>
       ReferencedObject: MessageTypeDefinition<_flotilla_v1_ReferencedObject, _flotilla_v1_ReferencedObject__Output>
       ReferencedObjectWithdrawal: MessageTypeDefinition<_flotilla_v1_ReferencedObjectWithdrawal, _flotilla_v1_ReferencedObjectWithdrawal__Output>
       Release: MessageTypeDefinition<_flotilla_v1_Release, _flotilla_v1_Release__Output>

@@ -75,6 +75,7 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
     failures: fc.integer({ min: 1, max: 1_000 }),
     failuresBy: fc.record({ install: fc.nat(1_000), upgrade: fc.integer({ min: 1, max: 1_000 }) }),
     notInstalled: fc.constant(true as const),
+    refusedAt: named,
     drift: fc.record({
       objects: fc.array(
         fc.record(
@@ -133,13 +134,17 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
       agentVersion: text,
       agentNamespace: text,
       deployments: fc.array(
-        fc.record({
-          name: named,
-          uid: named,
-          deploymentId: text,
-          paused: fc.boolean(),
-          withdrawing: fc.boolean(),
-        }),
+        fc.record(
+          {
+            name: named,
+            uid: named,
+            deploymentId: text,
+            paused: fc.boolean(),
+            withdrawing: fc.boolean(),
+            verificationAt: named,
+          },
+          { requiredKeys: ["name", "uid", "deploymentId", "paused", "withdrawing"] },
+        ),
       ),
       clusterInfoDigest: named,
       referencedObjects: fc.array(
@@ -233,6 +238,11 @@ export const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
       sources: fc.array(fc.record({ pin: named, digest: named }), {
         minLength: 1,
         maxLength: wireLimits.sources,
+      }),
+      verification: fc.record({
+        diff: named,
+        key: bytes.map((each) => each.subarray(0, 64)),
+        at: named,
       }),
     },
     { requiredKeys: ["kind", "deployment", "deploymentId", "paused"] },

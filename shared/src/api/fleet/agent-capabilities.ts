@@ -9,6 +9,8 @@ export const agentCapabilities = [
   "CorrectDrift",
   /** It answers what Helm would change in its cluster. */
   "Plan",
+  /** It plans once more right before Helm runs, and refuses what was not approved. */
+  "VerifyPlan",
 ] as const;
 
 export type AgentCapability = (typeof agentCapabilities)[number];

@@ -178,6 +178,9 @@ const bundleDeploymentStatusFields = fields({
   ),
   installFailures: described(z.int().optional(), "Of these, the installations."),
   upgradeFailures: described(z.int().optional(), "Of these, the upgrades."),
+  refusedAt: plainText(
+    "`spec.promotion.at` of the promotion that the agent has refused, because something else would have changed than was approved: nothing was. Absent: it has refused none.",
+  ),
   lastRequest: described(
     requestResultSchema.optional(),
     "The result of the last request of a user; absent: it is not finished, or the agent is older than 0.4.0.",

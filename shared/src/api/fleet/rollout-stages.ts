@@ -99,6 +99,9 @@ const approval = fields({
   plan: flag(
     "What is approved is a plan: the changes that the agents would make. A plan without any change passes by itself.",
   ),
+  verify: flag(
+    "With `plan`: each agent plans once more right before Helm runs, and refuses with PLAN_STALE where something else would change than was approved. Nothing is changed in that cluster then: the hub takes the promotion back, plans the cluster again, and asks for what nobody has approved.",
+  ),
   validFor: rolloutDuration(
     "How long the approval of a plan holds for clusters that have not been promoted yet.",
     "`168h`",

@@ -63,6 +63,14 @@ export const promotionSchema = fields({
   wasReady: plainFlag(
     "Whether the cluster was ready before. One that was not counts neither as unavailable nor as a failure.",
   ),
+  planned: described(
+    z.string().max(64).optional(),
+    "The digest of what was approved to change in the cluster, where the stage has `approval.verify`: the agent refuses anything else. `install`: a first installation, of new objects alone. `none`: nothing would change.",
+  ),
+  refused: described(
+    z.int().optional(),
+    "How often the agent has refused what this rollout promoted, because something else would have changed than was approved. With `planned` it was promoted again since; without, the promotion was taken back, and `from` is what was refused.",
+  ),
 });
 
 /** By which staged rollout a cluster was promoted, when, and from what. */

@@ -2,6 +2,7 @@
 
 import type { ReleaseRequest as _flotilla_v1_ReleaseRequest, ReleaseRequest__Output as _flotilla_v1_ReleaseRequest__Output } from '../../flotilla/v1/ReleaseRequest.ts';
 import type { SourceDigest as _flotilla_v1_SourceDigest, SourceDigest__Output as _flotilla_v1_SourceDigest__Output } from '../../flotilla/v1/SourceDigest.ts';
+import type { PlanVerification as _flotilla_v1_PlanVerification, PlanVerification__Output as _flotilla_v1_PlanVerification__Output } from '../../flotilla/v1/PlanVerification.ts';
 
 export interface Deployment {
   'name'?: (string);
@@ -11,6 +12,7 @@ export interface Deployment {
   'paused'?: (boolean);
   'request'?: (_flotilla_v1_ReleaseRequest | null);
   'sources'?: (_flotilla_v1_SourceDigest)[];
+  'verification'?: (_flotilla_v1_PlanVerification | null);
 }
 
 export interface Deployment__Output {
@@ -21,4 +23,5 @@ export interface Deployment__Output {
   'paused': (boolean);
   'request': (_flotilla_v1_ReleaseRequest__Output | null);
   'sources': (_flotilla_v1_SourceDigest__Output)[];
+  'verification': (_flotilla_v1_PlanVerification__Output | null);
 }

@@ -60,6 +60,7 @@ export interface DeploymentState {
   'upgradeFailures'?: (number);
   'notInstalled'?: (boolean);
   'cause'?: (string);
+  'refusedAt'?: (string);
 }
 
 export interface DeploymentState__Output {
@@ -88,4 +89,5 @@ export interface DeploymentState__Output {
   'upgradeFailures': (number);
   'notInstalled': (boolean);
   'cause': (string);
+  'refusedAt': (string);
 }

@@ -8,6 +8,7 @@ export interface ObservedDeployment {
   'paused'?: (boolean);
   'withdrawing'?: (boolean);
   'requestToken'?: (string);
+  'verificationAt'?: (string);
 }
 
 export interface ObservedDeployment__Output {
@@ -17,4 +18,5 @@ export interface ObservedDeployment__Output {
   'paused': (boolean);
   'withdrawing': (boolean);
   'requestToken': (string);
+  'verificationAt': (string);
 }

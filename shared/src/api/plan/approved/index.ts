@@ -1,0 +1,1 @@
+export { diffOf, firstInstallation, isAsApproved, noChange } from "./approved-diff.ts";
