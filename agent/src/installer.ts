@@ -44,7 +44,7 @@ import {
   type Outbox,
   ReadinessTracker,
 } from "./observe/index.ts";
-import { createPlanner, createPlanQueue, type PlanQueue } from "./plan/index.ts";
+import { createPlanNow, createPlanner, createPlanQueue, type PlanQueue } from "./plan/index.ts";
 import { createDeployer, createEngine, type Deployer, takeOver } from "./release/index.ts";
 import {
   createAssignmentStorage,
@@ -205,9 +205,30 @@ export function createInstaller(deps: InstallerDeps): Installer {
     }),
     limitRecords,
   };
+  const discovery = createDiscovery(rest, clock);
+  const reading = {
+    assigned,
+    inventory,
+    attempts,
+    clients,
+    records,
+    inputs,
+    findResource: async (apiVersion: string, kind: string, signal: AbortSignal) => {
+      const found = await discovery.find(apiVersion, kind, signal);
+      return found.kind === "found" ? found.resource : found.why;
+    },
+  };
+  const planning = { ...reading, ...rendering, referenced, clusterInfo, runHelm, clock };
   const queue = createPlanQueue({ clock });
   const deployer = countedDeployer(
-    createDeployer({ ...shared, ...rendering, drift, releases, prepareCheck: readers.prepare }),
+    createDeployer({
+      ...shared,
+      ...rendering,
+      planNow: createPlanNow(planning),
+      drift,
+      releases,
+      prepareCheck: readers.prepare,
+    }),
     queue,
   );
   const engine = createEngine({
@@ -237,28 +258,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     await documents.storeKey();
   }
 
-  const discovery = createDiscovery(rest, clock);
-  const reading = {
-    assigned,
-    inventory,
-    attempts,
-    clients,
-    records,
-    inputs,
-    findResource: async (apiVersion: string, kind: string, signal: AbortSignal) => {
-      const found = await discovery.find(apiVersion, kind, signal);
-      return found.kind === "found" ? found.resource : found.why;
-    },
-  };
-  const plan = createPlanner({
-    ...reading,
-    ...rendering,
-    referenced,
-    clusterInfo,
-    queue,
-    runHelm,
-    clock,
-  });
+  const plan = createPlanner({ ...planning, queue });
   return {
     intake: engine.intake,
     answer: createAnswers({ ...reading, releases, plan }),

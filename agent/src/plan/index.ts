@@ -1,3 +1,3 @@
 export { planLine } from "./change/plan-answer.ts";
 export { createPlanQueue, type PlanQueue } from "./planner/behind-deployments.ts";
-export { createPlanner, type Planner } from "./planner/planner.ts";
+export { createPlanNow, createPlanner, type Planner } from "./planner/planner.ts";

@@ -4,6 +4,7 @@ export type { InSync } from "./action/deploy-pass.ts";
 export { releaseConflict, releaseExists } from "./action/occupied.ts";
 export { helmKey, mustReinstall } from "./action/prepare-upgrade.ts";
 export { isFirst } from "./action/revision.ts";
+export type { PlanNow } from "./action/verify-plan.ts";
 export { createDeployer, type Deployer } from "./engine/deployer.ts";
 export { createEngine, type EngineDeps } from "./engine/engine.ts";
 export { applyRemarks } from "./state/apply-remarks.ts";

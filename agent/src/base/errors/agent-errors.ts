@@ -159,6 +159,10 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "A plan has found that the upgrade would fail: the API server does not accept some of its objects, or the account of the deployment may not change them. The message names the first ones with the field or the right, and the text of the plan all of them. Nothing was changed. Correct the chart or its values, grant the right, or set `force`, with which objects that cannot be changed are deleted and created again.",
   },
+  PLAN_STALE: {
+    retryable: false,
+    help: "The stage of the cluster has `approval.verify`. Right before Helm ran the agent has planned the upgrade once more, and something else would have changed than was approved: somebody has changed objects, values or the release since, or the upgrade would fail by now. The message says what. Nothing was changed. The hub takes the promotion back, so the cluster goes on with what it had, plans it again, and asks in a Gate of its own for what nobody has approved. If it happens again and again, something changes these objects all the time: find out what with `flotilla plan`, or add the cluster to `skip`.",
+  },
   REQUEST_FAILED: {
     retryable: true,
     help: "The agent could not answer a request of `flotilla logs`, `flotilla diff` or `flotilla history`; the message says why. Nothing was changed.",

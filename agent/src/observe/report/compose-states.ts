@@ -30,6 +30,8 @@ export function composeStates(
   const { phase, code, retryAt, cause } = worst.state;
   const drift = composeDrift(all.flatMap((state) => state.drift ?? []));
   const request = composeRequests(states);
+  // All of them have that of the deployment.
+  const refusedAt = all.map((state) => state.refusedAt).find((each) => each !== undefined);
   const objects = composeObjects(all);
   return {
     ...objects,
@@ -46,6 +48,7 @@ export function composeStates(
     ...(all.every(({ notInstalled }) => notInstalled === true) && { notInstalled: true as const }),
     ...(drift !== undefined && { drift }),
     ...(request !== undefined && { request }),
+    ...(refusedAt !== undefined && { refusedAt }),
   };
 }
 

@@ -32,6 +32,8 @@ export type DeploymentResult =
       readonly code: string;
       /** RFC 3339; absent if nothing is retried before a change. */
       readonly retryAt?: string;
+      /** `at` of the verification that has failed. */
+      readonly refusedAt?: string;
     }
   /** Being uninstalled; `message` has the last error. */
   | {
@@ -87,6 +89,7 @@ export function toDeploymentState(
         message: result.message,
         code: result.code,
         ...(result.retryAt !== undefined && { retryAt: result.retryAt }),
+        ...(result.refusedAt !== undefined && { refusedAt: result.refusedAt }),
       };
     case "deployed":
       return {

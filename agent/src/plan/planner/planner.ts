@@ -3,6 +3,7 @@
  * values and the arguments of an installation. Nothing is created or changed, in the cluster or in what the agent has stored.
  */
 import type { DeploymentKey, PlanOptions } from "@flotilla/proto";
+import { createSemaphore } from "@flotilla/shared/concurrency";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 import { KubeStatusError, kubeErrors } from "@flotilla/shared/kube/client";
@@ -30,6 +31,7 @@ import {
   isFirst,
   mayChangeMethod,
   mustReinstall,
+  type PlanNow,
   planApply,
 } from "../../release/index.ts";
 import {
@@ -51,8 +53,8 @@ import {
 } from "./planned-release.ts";
 import { withRequested } from "./referenced-objects.ts";
 
-export interface PlannerDeps extends PlannedReleaseDeps, ReferencedDeps {
-  readonly queue: Pick<PlanQueue, "planning">;
+/** What makes a plan. */
+export interface RenderingDeps extends PlannedReleaseDeps, ReferencedDeps {
   readonly attempts: Pick<Attempts, "refusedOf">;
   readonly clients: Pick<ImpersonatedClients, "clientFor">;
   readonly inputs: Pick<InputCollector, "collectOnce">;
@@ -64,6 +66,10 @@ export interface PlannerDeps extends PlannedReleaseDeps, ReferencedDeps {
   readonly runHelm: RunHelm;
   readonly records: ReadRecords;
   readonly findResource: FindResource;
+}
+
+export interface PlannerDeps extends RenderingDeps {
+  readonly queue: Pick<PlanQueue, "planning">;
 }
 
 export interface PlanRequest {
@@ -91,6 +97,22 @@ export function createPlanner(deps: PlannerDeps): Planner {
   };
 }
 
+/** The same right before an upgrade: not behind deployments, because it is a part of one; but only one at a time. */
+export function createPlanNow(deps: RenderingDeps): PlanNow {
+  const permits = createSemaphore(1);
+  return async function planNow(assignment, key, signal) {
+    const { owner: deployment, deploymentId } = assignment;
+    const options: PlanOptions = { deploymentId, key, withText: false, objects: [] };
+    const request = { deployment, assignment, options };
+    const content = await contentOf(request);
+    return await permits.run(async () => {
+      signal.throwIfAborted();
+      const { result } = await planContent(deps, request, content, signal);
+      return result;
+    });
+  };
+}
+
 async function contentOf({
   assignment,
   options,
@@ -103,7 +125,7 @@ async function contentOf({
 }
 
 async function planContent(
-  deps: PlannerDeps,
+  deps: RenderingDeps,
   { deployment, assignment, options }: PlanRequest,
   content: DeploymentContent,
   signal: AbortSignal,
@@ -159,7 +181,7 @@ interface PlanInput extends Pick<ReferencedDeps, "referenced"> {
 }
 
 async function planRelease(
-  deps: PlannerDeps,
+  deps: RenderingDeps,
   release: PlannedRelease,
   input: PlanInput,
 ): Promise<PlanAnswer> {
@@ -243,7 +265,7 @@ async function planRelease(
 
 /** Throws what prevents an installation. */
 async function fetchChart(
-  deps: PlannerDeps,
+  deps: RenderingDeps,
   content: DeploymentContent,
   {
     values,
@@ -263,7 +285,7 @@ async function fetchChart(
 }
 
 function objectsPlan(
-  deps: PlannerDeps,
+  deps: RenderingDeps,
   { content, client, inputs }: PlannedRelease,
   {
     input,

@@ -34,6 +34,7 @@ export async function upgrade(
       return undefined;
     case "reinstall": {
       const record = tools.releases.latest(namespace, name);
+      await setVerified(tools, release);
       if (record !== undefined) await uninstallRecord(tools, record, release, pass);
       return undefined;
     }
@@ -106,8 +107,17 @@ export async function uninstall(
   const unmet = await pass.unmetDependencies(release.content);
   if (unmet !== undefined) return { kind: "blocked", unmet };
   pass.began("uninstall");
+  await setVerified(tools, release);
   await uninstallRecord(tools, record, release, pass);
   return undefined;
+}
+
+/** What was uninstalled for the content is no longer what was planned. */
+async function setVerified(
+  { attempts }: Tools,
+  { assignment: { owner, verification } }: DesiredRelease,
+): Promise<void> {
+  await attempts.setVerified(owner.id, verification);
 }
 
 async function uninstallRecord(

@@ -166,7 +166,7 @@ export async function prepareUpgrade(
     ...(before !== undefined && { isClientSide: true }),
   });
   const action = isFirst(latest) ? "install" : "upgrade";
-  await attempts.beginRun(owner, run, assignment.request?.token);
+  await attempts.beginRun(owner, run, assignment);
   const applied = { options, latest, chart, values: stdin, signal, until };
   const error = await applyBefore(deps, revisionInputs, applied);
   if (error !== undefined) return { kind: "failed", action, error, hasRecord: false };

@@ -36,6 +36,7 @@ import { type LockTimes, lockTimeoutMs } from "../action/lock-times.ts";
 import type { UpgradeDeps } from "../action/prepare-upgrade.ts";
 import { throwIfAborted } from "../action/revision.ts";
 import { attemptedOf, type DesiredRelease, policiesOf, type Tools } from "../action/tools.ts";
+import { type PlanNow, verifyPlan } from "../action/verify-plan.ts";
 import { actionFor, type Circumstances } from "../state/action.ts";
 import { reasonsOf } from "../state/release-reason.ts";
 import {
@@ -63,6 +64,7 @@ export interface DeployerDeps
     | "inventory"
     | "attempts"
   > {
+  readonly planNow: PlanNow;
   readonly assigned: Pick<ReleaseAssignments, "get">;
   readonly inventory: Inventory;
   readonly attempts: Attempts;
@@ -151,6 +153,7 @@ async function step(
     isRequested: isUpgrade && isUpgradeRequested(tools, assignment),
   });
   logDecision(tools.log, desired, { state, reasons, action });
+  await verifyPlan(tools, { action, assignment }, pass);
   return await act(tools, action, { ...release, reasons }, pass);
 }
 

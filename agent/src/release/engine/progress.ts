@@ -5,6 +5,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { agentErrors } from "../../base/errors/index.ts";
 import type { DeploymentResult } from "../../observe/index.ts";
 import { RetryError } from "../action/failed-attempts.ts";
+import { PlanStaleError } from "../action/verify-plan.ts";
 import type { Running } from "./running.ts";
 
 export interface Progress {
@@ -66,6 +67,8 @@ export function resultUntilChange(
 ): DeploymentResult | undefined {
   const { code, message } = AppError.from(thrown);
   if (code === agentErrors.REFERENCED_OBJECT_PENDING.code) return { kind: "pending", message };
+  if (thrown instanceof PlanStaleError)
+    return { kind: "failed", deploymentId, message, code, refusedAt: thrown.at };
   return unchangedFailures.some((kind) => kind.code === code)
     ? { kind: "failed", deploymentId, message, code }
     : undefined;

@@ -3,7 +3,12 @@
  * does not fit is continued in further Secrets, which are immutable and named by their content. Pure.
  */
 import { createHash } from "node:crypto";
-import type { DeploymentKey, ReleaseRequest, SourceDigest } from "@flotilla/proto";
+import type {
+  DeploymentKey,
+  PlanVerification,
+  ReleaseRequest,
+  SourceDigest,
+} from "@flotilla/proto";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { contentParts } from "@flotilla/shared/content";
 import type { Secret } from "@flotilla/shared/kube/objects";
@@ -24,10 +29,14 @@ const annotations = {
   keepsRelease: "flotilla.dev/keep-release",
   request: "flotilla.dev/request",
   sources: "flotilla.dev/sources",
+  /** Without its key. */
+  verification: "flotilla.dev/verification",
   /** The number of Secrets with the content, this one included. */
   parts: "flotilla.dev/parts",
 } as const;
 const dataKey = "content";
+/** Not beside the others: annotations are in logs and caches. */
+const verificationKey = "verification-key";
 
 /** A deployment as the hub last assigned it, installed or not. */
 export interface Assignment {
@@ -46,6 +55,8 @@ export interface Assignment {
   readonly request?: ReleaseRequest;
   /** What the first cluster of its Bundle received for a chart whose pin does not say which bytes it means. */
   readonly sources?: readonly SourceDigest[];
+  /** What was approved to change with the content; absent: nothing is verified. */
+  readonly verification?: PlanVerification;
 }
 
 /** Names have at most 253 characters; a longer one ends in a digest instead. */
@@ -57,6 +68,7 @@ export function assignmentName(deployment: string): string {
 
 export function assignmentSecret(assignment: Assignment): Secret {
   const [first = new Uint8Array(), ...others] = contentParts(assignment.content);
+  const { verification } = assignment;
   return {
     apiVersion: "v1",
     kind: "Secret",
@@ -74,11 +86,20 @@ export function assignmentSecret(assignment: Assignment): Secret {
         ...(assignment.keepsRelease && { [annotations.keepsRelease]: "true" }),
         ...(assignment.request && { [annotations.request]: JSON.stringify(assignment.request) }),
         ...(assignment.sources && { [annotations.sources]: JSON.stringify(assignment.sources) }),
+        ...(verification && {
+          [annotations.verification]: JSON.stringify({
+            diff: verification.diff,
+            at: verification.at,
+          }),
+        }),
         ...(others.length > 0 && { [annotations.parts]: String(others.length + 1) }),
       },
     },
     type: "flotilla.dev/assignment",
-    data: { [dataKey]: base64(first) },
+    data: {
+      [dataKey]: base64(first),
+      ...(verification && { [verificationKey]: base64(verification.key) }),
+    },
   };
 }
 
@@ -109,7 +130,7 @@ export function partNamesOf(first: Secret): readonly string[] {
   return Array.from({ length: others }, (_, index) => partName(name, deploymentId, index + 1));
 }
 
-/** Undefined for any other Secret, and if a part is missing. */
+/** Undefined for any other Secret, and if a part is missing or what has to be verified cannot be read. */
 export function parseAssignment(
   first: Secret,
   partOf: (name: string) => Secret | undefined = () => undefined,
@@ -122,7 +143,12 @@ export function parseAssignment(
   } = found;
   const parts = [first, ...partNamesOf(first).map(partOf)].map((part) => part?.data?.[dataKey]);
   const texts = parts.filter((text) => text !== undefined);
+  const verified = parseVerification(
+    found[annotations.verification],
+    first.data?.[verificationKey] ?? "",
+  );
   if (
+    verified === undefined ||
     name === undefined ||
     uid === undefined ||
     deploymentId === undefined ||
@@ -139,7 +165,24 @@ export function parseAssignment(
     ...(found[annotations.keepsRelease] === "true" && { keepsRelease: true }),
     ...parseRequest(found[annotations.request]),
     ...parseSources(found[annotations.sources]),
+    ...verified,
   };
+}
+
+const verificationSchema = z.object({ diff: z.string().min(1), at: z.string().min(1) });
+
+/** Undefined: it cannot be read, and without it nothing may be installed. */
+function parseVerification(
+  text: string | undefined,
+  key: string,
+): Pick<Assignment, "verification"> | undefined {
+  if (text === undefined) return {};
+  try {
+    const { diff, at } = verificationSchema.parse(JSON.parse(text));
+    return key === "" ? undefined : { verification: { diff, at, key: Buffer.from(key, "base64") } };
+  } catch {
+    return undefined;
+  }
 }
 
 const requestSchema = z.object({

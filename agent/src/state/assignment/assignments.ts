@@ -101,14 +101,17 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
     get: (name) => assigned.get(name),
     list: () => [...assigned.values()],
     observed: () =>
-      [...assigned.values()].map(({ owner, deploymentId, paused, withdrawing, request }) => ({
-        ...owner,
-        deploymentId,
-        paused,
-        withdrawing,
-        ...(request !== undefined && { requestToken: request.token }),
-      })),
-    async assign({ deployment, deploymentId, content, paused, request, sources }) {
+      [...assigned.values()].map(
+        ({ owner, deploymentId, paused, withdrawing, request, verification }) => ({
+          ...owner,
+          deploymentId,
+          paused,
+          withdrawing,
+          ...(request !== undefined && { requestToken: request.token }),
+          ...(verification !== undefined && { verificationAt: verification.at }),
+        }),
+      ),
+    async assign({ deployment, deploymentId, content, paused, request, sources, ...sent }) {
       const { name, uid } = deployment;
       const current = assigned.get(name);
       const bytes =
@@ -119,11 +122,14 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
           `the hub assigned ${name} without its content ${deploymentId}, which this agent does not have`,
         );
       }
+      // It belongs to the content, and comes with it.
+      const { verification } = content === undefined ? (current ?? {}) : sent;
       if (
         current?.owner.uid === uid &&
         current.deploymentId === deploymentId &&
         current.paused === paused &&
         current.request?.token === request?.token &&
+        current.verification?.at === verification?.at &&
         !current.withdrawing
       ) {
         return !unstored.has(name) || (await tryToStore(name));
@@ -137,6 +143,7 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
         withdrawing: false,
         ...(request !== undefined && { request }),
         ...(sources !== undefined && { sources }),
+        ...(verification !== undefined && { verification }),
       });
       notify(name);
       return await tryToStore(name);

@@ -6,6 +6,7 @@ import type {
   ObjectRef,
   ObservedDeployment,
   ObservedObject,
+  PlanVerification,
   ReferencedObject,
   ReleaseRequest,
   SourceDigest,
@@ -23,6 +24,8 @@ export interface AssignmentRequest {
   readonly request?: ReleaseRequest;
   /** What the first cluster of its Bundle received for a chart whose pin does not say which bytes it means. */
   readonly sources?: readonly SourceDigest[];
+  /** What was approved to change with the content. Without a content that of the one before stays. */
+  readonly verification?: PlanVerification;
 }
 
 export interface WithdrawalOptions {

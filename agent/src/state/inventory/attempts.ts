@@ -1,4 +1,5 @@
 /** What the inventory keeps of the attempts at a release: runs of Helm, failures, and what is waited for. By the ids of releases. */
+import type { PlanVerification, ReleaseRequest } from "@flotilla/proto";
 import type { OwnerKey } from "./inventory-document.ts";
 import type {
   FailedAttempts,
@@ -9,6 +10,23 @@ import type {
   Refused,
 } from "./inventory-secret.ts";
 import type { InventoryStore } from "./inventory-store.ts";
+
+/** What a run of Helm is for besides its content. */
+export interface RunHandles {
+  /** The request of a user that it handles. */
+  readonly request?: Pick<ReleaseRequest, "token"> | undefined;
+  /** What was verified before it. */
+  readonly verification?: Pick<PlanVerification, "at"> | undefined;
+}
+
+type Settable =
+  | "run"
+  | "deadline"
+  | "failedAttempts"
+  | "attempt"
+  | "refused"
+  | "stoppedAt"
+  | "verifiedAt";
 
 /** Every change takes effect at once and is then stored. They throw INVENTORY_NOT_STORED. */
 export class Attempts {
@@ -23,17 +41,33 @@ export class Attempts {
     return this.#documents.get(id)?.run;
   }
 
-  /**
-   * Enters the run of Helm that is about to start. Must be awaited before Helm is started. `handledRequest`: the token of the
-   * request of a user that it handles.
-   */
-  async beginRun({ id, uid }: OwnerKey, run: InventoryRun, handledRequest?: string): Promise<void> {
+  /** Enters the run of Helm that is about to start. Must be awaited before Helm is started. */
+  async beginRun(
+    { id, uid }: OwnerKey,
+    run: InventoryRun,
+    handles: RunHandles = {},
+  ): Promise<void> {
+    const { request, verification } = handles;
     await this.#documents.change(id, (document) => ({
       ...document,
       uid,
       run,
-      ...(handledRequest !== undefined && { handledRequest }),
+      ...(request !== undefined && { handledRequest: request.token }),
+      ...(verification !== undefined && { verifiedAt: verification.at }),
     }));
+  }
+
+  /** Whether something was changed for the content already after it was verified: what differs by now is of the agent. */
+  isVerified(id: string, { at }: Pick<PlanVerification, "at">): boolean {
+    return this.#documents.get(id)?.verifiedAt === at;
+  }
+
+  /** Enters that something is about to be changed for the content, which was verified. Absent: it need not be. */
+  async setVerified(
+    id: string,
+    verification: Pick<PlanVerification, "at"> | undefined,
+  ): Promise<void> {
+    if (verification !== undefined) await this.#set(id, "verifiedAt", verification.at);
   }
 
   /** The run has ended, and its release is not locked. */
@@ -88,11 +122,7 @@ export class Attempts {
   }
 
   /** Writes nothing if it is the same. Undefined: it is removed. */
-  async #set<K extends "run" | "deadline" | "failedAttempts" | "attempt" | "refused" | "stoppedAt">(
-    id: string,
-    field: K,
-    value: InventoryDocument[K],
-  ): Promise<void> {
+  async #set<K extends Settable>(id: string, field: K, value: InventoryDocument[K]): Promise<void> {
     if (this.#documents.get(id)?.[field] === value) return;
     await this.#documents.change(id, (document) => ({ ...document, [field]: value }));
   }

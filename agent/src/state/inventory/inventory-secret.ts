@@ -244,6 +244,8 @@ const documentSchema = z.object({
   refused: refusedSchema.optional(),
   /** Until the objects of the revision must be ready. */
   deadline: deadlineSchema.optional(),
+  /** `at` of the verification that the first change for the content has passed. */
+  verifiedAt: z.string().optional(),
   /** The token of the request that was handled last. */
   handledRequest: z.string().optional(),
   /** The request that was accepted last. */
@@ -288,6 +290,7 @@ export interface InventoryDocument {
   readonly attempt?: InventoryAttempt | undefined;
   readonly refused?: Refused | undefined;
   readonly deadline?: InventoryDeadline | undefined;
+  readonly verifiedAt?: string | undefined;
   readonly handledRequest?: string | undefined;
   readonly request?: InventoryRequest | undefined;
 }

@@ -16,6 +16,7 @@ import {
   serverError,
 } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
+import type { PlanResult } from "@flotilla/shared/plan";
 import { createFakeClock, type FakeClock, settle } from "@flotilla/shared/time/testing";
 import type { ImpersonatedClient } from "../../../base/impersonation/impersonated-clients.ts";
 import { createLimitRecords } from "../../../base/process/limit-records.ts";
@@ -54,6 +55,10 @@ export interface TestCluster extends ObservedObjects {
   readonly reports: DeploymentState[];
   /** Reads each record once. */
   readonly records: ReadRecords;
+  /** What a plan says that is made right before Helm runs, or what prevents it. */
+  planned: PlanResult | Error;
+  /** How often one was made. */
+  plans: number;
   /** The clock of the agent that runs now. */
   clock: FakeClock;
   /** Ends the agent at this write from now on, the first one being 1. The result resolves when it has. */
@@ -76,6 +81,8 @@ export function createTestCluster(): TestCluster {
     withdrawn: [],
     reports: [],
     records: createReadOnce(),
+    planned: new Error("nothing is planned"),
+    plans: 0,
     clock: createFakeClock(),
     writes,
     async crashAtWrite(write) {
@@ -100,7 +107,7 @@ export function createTestCluster(): TestCluster {
 }
 
 /** What the hub wants of the deployment. */
-export interface DesiredDeployment extends Pick<AssignmentRequest, "request"> {
+export interface DesiredDeployment extends Pick<AssignmentRequest, "request" | "verification"> {
   /** The version of the chart. */
   readonly version: string;
   readonly content?: Partial<DeploymentContent>;
@@ -194,6 +201,11 @@ export async function startAgent(
       inputs,
       records: cluster.records,
       clients: clientsOf(cluster),
+      planNow() {
+        cluster.plans += 1;
+        const { planned } = cluster;
+        return planned instanceof Error ? Promise.reject(planned) : Promise.resolve(planned);
+      },
       limitRecords: createLimitRecords({ secrets, clock, log }),
       runHelm: helm.run,
     }),
@@ -234,7 +246,7 @@ export async function startAgent(
       await settle();
       return enqueued.splice(0);
     },
-    async assign({ version, content, request, withdraws = false }) {
+    async assign({ version, content, request, verification, withdraws = false }) {
       const url = `https://charts.example.com/app-${version}.tgz`;
       const { deploymentId, bytes } = await packContent({
         ...testContent,
@@ -244,6 +256,7 @@ export async function startAgent(
       await assignments.assign({
         ...{ deployment: owner, deploymentId, content: bytes, paused: false },
         ...(request !== undefined && { request }),
+        ...(verification !== undefined && { verification }),
       });
       if (withdraws) await assignments.withdraw(owner);
     },
