@@ -93,7 +93,7 @@ export async function startInProcessHub(
     bundles: createInformer({ rest, resource: bundles, log }),
   };
   const objects = new WorkspaceObjects({ rest, clock, log });
-  const trust = { isTrusted: () => true, isSigned: () => true };
+  const trust = { isTrusted: () => true, isSigned: () => true, planKeyOf: () => undefined };
   watchReferences(informers, objects, trust);
   const running = Object.values(informers).map((informer) => {
     informer.onChange(() => watch.changed());

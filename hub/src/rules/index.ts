@@ -19,12 +19,12 @@ export {
 export {
   createDeploymentSigner,
   createDeploymentTrust,
-  type DataSigner,
   type DeploymentSigner,
   type DeploymentTrust,
   signatureOf,
 } from "./content/deployment-signature.ts";
 export { bundleLabels } from "./content/labels.ts";
+export { type DataSigner, planKey } from "./content/plan-key.ts";
 export {
   type ConditionState,
   chartNotResolved,

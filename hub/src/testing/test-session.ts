@@ -111,7 +111,7 @@ export function openTestSession(): TestSession {
       hubVersion: "1.0.0",
       rest,
       contents: { read: (id) => Promise.resolve(Buffer.from(id)) },
-      trust: { isTrusted: () => true, isSigned: () => true },
+      trust: { isTrusted: () => true, isSigned: () => true, planKeyOf: () => undefined },
       objects: { get: () => ({ kind: "absent" }) },
       reports: {
         report: (_, place, { name, uid }) =>

@@ -96,6 +96,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
     clock,
     protocolVersion: version,
     stored: hello.deployments,
+    capabilities: hello.capabilities ?? [],
     desired: desired.deployment,
     sourceReports: desired.sourceReports,
     withdrawals: createWithdrawals({ rest, cluster, deployments: desired.deployments }),

@@ -20,7 +20,10 @@ const has: ObservedDeployment = {
   ...{ paused: false, withdrawing: false },
 };
 
+const planKey = Buffer.from("the key of the plans of a rollout");
+
 interface Options {
+  readonly capabilities?: readonly string[];
   readonly stored?: readonly ObservedDeployment[];
   readonly read?: () => Promise<Uint8Array>;
   readonly suspend?: boolean;
@@ -42,7 +45,9 @@ function setUp(options: Options = {}) {
     trust: {
       isTrusted: options.isTrusted ?? (() => true),
       isSigned: options.isSigned ?? (() => true),
+      planKeyOf: () => planKey,
     },
+    capabilities: options.capabilities ?? [],
     sourceReports: () => [],
     contents: { read },
     withdrawals: { mayBeSent: () => Promise.resolve(true) },
@@ -63,7 +68,8 @@ test("a deployment is sent with what other clusters of its Bundle received", asy
     ...{ protocolVersion: 2, stored: [], enqueue: () => undefined },
     desired: () => assigned,
     sourceReports: () => [assigned, sibling],
-    trust: { isTrusted: () => true, isSigned: () => true },
+    trust: { isTrusted: () => true, isSigned: () => true, planKeyOf: () => planKey },
+    capabilities: [],
     contents: { read: () => Promise.resolve(content) },
     withdrawals: { mayBeSent: () => Promise.resolve(true) },
     ...{ clock: createFakeClock(), log: silentLog() },

@@ -1,7 +1,7 @@
 /** The deployments of one agent: what it has stored, compared with the BundleDeployments of its cluster as they are now. */
 
-import type { HubMessage, ObservedDeployment } from "@flotilla/proto";
-import type { BundleDeployment } from "@flotilla/shared/api";
+import type { HubMessage, ObservedDeployment, PlanVerification } from "@flotilla/proto";
+import type { AgentCapability, BundleDeployment } from "@flotilla/shared/api";
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
@@ -24,6 +24,8 @@ export interface AssignmentsDeps {
   readonly contents: ContentReader;
   /** Only contents that the hub has assigned to a deployment are sent. */
   readonly trust: DeploymentTrust;
+  /** What the agent says that it can do. */
+  readonly capabilities: readonly string[];
   readonly withdrawals: Withdrawals;
   /** Requests another `next` of a name. */
   readonly enqueue: (name: string) => void;
@@ -40,6 +42,8 @@ export interface Assignments {
   uninstalled(name: string, uid: string): void;
   close(): void;
 }
+
+const verifying: AgentCapability = "VerifyPlan";
 
 /** Older agents would uninstall it. */
 const keepReleaseVersion = 2;
@@ -65,9 +69,11 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
         // Signed, it changes, and is sent. What the agent has stays until then.
         if (step.withContent && desired !== undefined && !deps.trust.isTrusted(desired))
           return untrusted(name, step.deploymentId);
+        const verification = verificationOf(step, desired);
+        if (verification === "impossible") return unverified(name, step.deploymentId);
         const content = step.withContent ? await read(name, step.deploymentId) : undefined;
         if (step.withContent && content === undefined) return undefined;
-        stored.set(name, storedAfter(step));
+        stored.set(name, storedAfter(step, stored.get(name)));
         const { deployment, deploymentId, paused, request } = step;
         const sources = boundSources(sourceReports(name));
         return {
@@ -78,9 +84,29 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
           ...(content !== undefined && { content }),
           ...(request !== undefined && { request }),
           ...(sources.length > 0 && { sources }),
+          ...(verification !== undefined && { verification }),
         };
       }
     }
+  }
+
+  /** `impossible`: the agent would install without it. */
+  function verificationOf(
+    { verification }: Extract<DispatchStep, { kind: "deploy" }>,
+    desired: BundleDeployment | undefined,
+  ): PlanVerification | "impossible" | undefined {
+    if (verification === undefined || desired === undefined) return undefined;
+    const key = deps.trust.planKeyOf(desired);
+    return key === undefined || !deps.capabilities.includes(verifying)
+      ? "impossible"
+      : { ...verification, key };
+  }
+
+  function unverified(name: string, deploymentId: string): undefined {
+    log.warn(
+      { deployment: name, deploymentId },
+      "the content of a deployment is not sent: its stage has approval.verify, and the agent does not plan once more right before Helm runs; upgrade the agent",
+    );
   }
 
   async function withdrawal(
@@ -97,13 +123,13 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
         );
         return undefined;
       }
-      stored.set(name, storedAfter(step));
+      stored.set(name, storedAfter(step, stored.get(name)));
       return { kind: "withdrawal", deployment, keepsRelease };
     }
     const isSigned = desired === undefined || deps.trust.isSigned(desired);
     const content = lostId === undefined || !isSigned ? "missing" : await readLost(name, lostId);
     if (content === undefined) return undefined;
-    stored.set(name, storedAfter(step));
+    stored.set(name, storedAfter(step, stored.get(name)));
     // Without its content the agent confirms what it cannot look for: otherwise the tombstone would stay for ever.
     if (lostId === undefined || content === "missing") return { kind: "withdrawal", deployment };
     return { kind: "withdrawal", deployment, lost: { deploymentId: lostId, content } };

@@ -240,7 +240,8 @@ describe("a dispatch plan", () => {
           holdings.map((holding) => [holding.name, holding]),
         );
         for (const step of planDispatch(holdings, deployments).steps) {
-          after.set(step.deployment.name, storedAfter(step));
+          const { name } = step.deployment;
+          after.set(name, storedAfter(step, after.get(name)));
         }
 
         assert.deepEqual(planDispatch([...after.values()], deployments).steps, []);

@@ -12,8 +12,10 @@ export type DispatchStep =
       readonly deploymentId: string;
       readonly paused: boolean;
       readonly request?: ReleaseRequest;
-      /** Whether the agent needs the content, because it does not have it. */
+      /** Whether the agent needs the content, because it does not have it, or has it with another verification. */
       readonly withContent: boolean;
+      /** What the agent verifies before the first run of Helm for the content; absent: nothing. */
+      readonly verification?: DueVerification;
     }
   | {
       readonly kind: "withdraw";
@@ -23,6 +25,12 @@ export type DispatchStep =
       /** The release stays installed, because the deployment is suspended. */
       readonly keepsRelease?: true;
     };
+
+/** What was approved to change with a content that is not applied yet, and when that was promoted. */
+export interface DueVerification {
+  readonly diff: string;
+  readonly at: string;
+}
 
 export interface DispatchPlan {
   readonly steps: readonly Exclude<DispatchStep, { kind: "nothing" }>[];
@@ -69,10 +77,15 @@ export function planDeployment(
     const isLost = deployment.status?.agent !== undefined && spec.deploymentID !== "";
     return { kind: "withdraw", deployment: key, ...(isLost && { lostId: spec.deploymentID }) };
   }
-  // The rollout has not released anything yet.
-  if (spec.deploymentID === "") return nothing;
+  // The rollout has not released anything yet, or its agent has refused the first installation.
+  if (spec.deploymentID === "") return isSame ? takenBack(observed, spec) : nothing;
   const paused = isHeld(spec);
-  const hasContent = isSame && !observed.withdrawing && observed.deploymentId === spec.deploymentID;
+  const verification = dueVerification(deployment);
+  const hasContent =
+    isSame &&
+    !observed.withdrawing &&
+    observed.deploymentId === spec.deploymentID &&
+    (isApplied(deployment) || observed.verificationAt === verification?.at);
   const request = requestIn(spec);
   const hasRequest = request === undefined || observed?.requestToken === request.token;
   if (hasContent && observed.paused === paused && hasRequest) return nothing;
@@ -83,6 +96,34 @@ export function planDeployment(
     paused,
     ...(request !== undefined && { request }),
     withContent: !hasContent,
+    ...(!hasContent && verification !== undefined && { verification }),
+  };
+}
+
+/** What was applied is not verified again: what an upgrade has changed since is another diff. */
+function dueVerification(deployment: BundleDeployment): DueVerification | undefined {
+  const { planned, at = "" } = deployment.spec.promotion ?? {};
+  return planned === undefined || isApplied(deployment) ? undefined : { diff: planned, at };
+}
+
+function isApplied({ spec, status }: BundleDeployment): boolean {
+  return status?.appliedDeploymentID === spec.deploymentID;
+}
+
+/** Nothing was there before, so the agent keeps what it has refused, and does not try it again before it is promoted. */
+function takenBack(
+  observed: ObservedDeployment,
+  { promotion }: BundleDeployment["spec"],
+): DispatchStep {
+  const { name, uid, deploymentId, paused, withdrawing } = observed;
+  const isRefused = promotion?.refused !== undefined && promotion.from === deploymentId;
+  if (!isRefused || withdrawing || paused) return nothing;
+  return {
+    kind: "deploy",
+    deployment: { name, uid },
+    deploymentId,
+    paused: true,
+    withContent: false,
   };
 }
 
@@ -99,16 +140,21 @@ function requestIn(spec: BundleDeployment["spec"]): ReleaseRequest | undefined {
 }
 
 /** What the agent has once it has applied a step. */
-export function storedAfter(step: Exclude<DispatchStep, { kind: "nothing" }>): ObservedDeployment {
-  return step.kind === "withdraw"
-    ? { ...step.deployment, deploymentId: "", paused: false, withdrawing: true }
-    : {
-        ...step.deployment,
-        deploymentId: step.deploymentId,
-        paused: step.paused,
-        withdrawing: false,
-        ...(step.request !== undefined && { requestToken: step.request.token }),
-      };
+export function storedAfter(
+  step: Exclude<DispatchStep, { kind: "nothing" }>,
+  before: ObservedDeployment | undefined,
+): ObservedDeployment {
+  if (step.kind === "withdraw")
+    return { ...step.deployment, deploymentId: "", paused: false, withdrawing: true };
+  const verificationAt = step.withContent ? step.verification?.at : before?.verificationAt;
+  return {
+    ...step.deployment,
+    deploymentId: step.deploymentId,
+    paused: step.paused,
+    withdrawing: false,
+    ...(step.request !== undefined && { requestToken: step.request.token }),
+    ...(verificationAt !== undefined && { verificationAt }),
+  };
 }
 
 /** Whether a change of a BundleDeployment may need a message to the agent; a change of its status never does. */

@@ -104,6 +104,7 @@ export function deploymentStatus(
     ...(state.history !== undefined && { history: toHistory(state.history, state) }),
     ...(state.failures !== undefined && { failures: state.failures }),
     ...(state.request !== undefined && { lastRequest: toRequest(state.request) }),
+    ...(state.refusedAt !== undefined && { refusedAt: state.refusedAt }),
     ...(state.failuresBy !== undefined && {
       installFailures: state.failuresBy.install,
       upgradeFailures: state.failuresBy.upgrade,
@@ -128,6 +129,7 @@ function lastingStatus(
     failures: _failures,
     installFailures: _installs,
     upgradeFailures: _upgrades,
+    refusedAt: _refused,
     ...lasting
   } = before;
   if (notInstalled !== true) return lasting;

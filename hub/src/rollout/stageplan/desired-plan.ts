@@ -29,6 +29,7 @@ import {
 import type { KnownPlan, PlanOutcome, PlanTarget } from "../plan/plan-outcome.ts";
 import { digestOf } from "../stages/gate.ts";
 import { type PinnedContent, pinnedContents } from "../stages/pinned-contents.ts";
+import { isRefused, refusalsOf } from "../stages/refusals.ts";
 import type { RolloutObjects } from "../stages/rollout-objects.ts";
 
 /** A cluster of a plan. */
@@ -182,19 +183,26 @@ export function planOf(
   { deploymentId, referencedObjects, content }: PlannedContent,
   deployment: BundleDeployment | undefined,
 ): PlanCandidate["plan"] {
-  if (deployment === undefined || deployment.spec.deploymentID === "")
+  // What its agent has refused to install for the first time is compared with what is there.
+  if (deployment === undefined || (deployment.spec.deploymentID === "" && !wasRefused(deployment)))
     return firstInstallation(deploymentId);
   const { metadata, spec } = deployment;
-  const known = new Set(spec.referencedObjects ?? []);
+  // What was refused is being taken back, with the objects that it refers to.
+  const isStanding = !isRefused(deployment);
+  const known = new Set(isStanding ? spec.referencedObjects : []);
   const target: PlanTarget = {
     cluster,
     deployment: { name: metadata.name, uid: metadata.uid ?? "" },
     deploymentId,
-    hasContent: spec.deploymentID === deploymentId,
+    hasContent: isStanding && spec.deploymentID === deploymentId,
     objects: referencedObjects.filter((each) => !known.has(each)),
     ...(content !== undefined && { content }),
   };
   return { kind: "ask", target };
+}
+
+function wasRefused(deployment: BundleDeployment): boolean {
+  return refusalsOf(deployment) > 0;
 }
 
 /**

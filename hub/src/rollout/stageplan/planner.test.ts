@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import type { BundleDeployment } from "@flotilla/shared/api";
 import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import { silentLog } from "@flotilla/shared/log";
+import { diffOf } from "@flotilla/shared/plan/approved";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { createPinSigner } from "../../rules/index.ts";
 import { aDeployment } from "../../testing/index.ts";
 import type { AgentAnswer, AskAgent, PlanQuestion } from "../plan/plan-outcome.ts";
 import { aDigest, answered } from "../plan/testing/index.ts";
-import { diffOf } from "../stages/plan-gates.ts";
 import { createPlanner, type ToPlan } from "./planner.ts";
 
 const key = randomBytes(32);

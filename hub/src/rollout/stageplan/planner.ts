@@ -9,13 +9,14 @@ import { AppError } from "@flotilla/shared/errors";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { PlanResult } from "@flotilla/shared/plan";
-import type { Clock } from "@flotilla/shared/time";
-import type { DataSigner } from "../../rules/index.ts";
+import { diffOf } from "@flotilla/shared/plan/approved";
+import { type Clock, formatTime } from "@flotilla/shared/time";
+import { type DataSigner, planKey } from "../../rules/index.ts";
 import { askFleet, askTexts, parallelPlans } from "../plan/ask-fleet.ts";
 import { groupPlans } from "../plan/group-plans.ts";
-import type { AskAgent, PlanOutcome } from "../plan/plan-outcome.ts";
-import type { MemberPlan } from "../stages/member.ts";
-import { diffOf } from "../stages/plan-gates.ts";
+import type { AskAgent, KnownPlan, PlanOutcome } from "../plan/plan-outcome.ts";
+import type { KnownMemberPlan, MemberPlan } from "../stages/member.ts";
+import { plannedAgainAt, refusalsOf } from "../stages/refusals.ts";
 import { planOf } from "./desired-plan.ts";
 
 /** A cluster that is to be planned. */
@@ -70,7 +71,7 @@ const mostDiffs = 500;
 
 interface Entry {
   readonly deploymentId: string;
-  /** What was installed by the hub's status when it was asked. */
+  /** What was installed by the hub's status when it was asked, and how often its agent had refused what was promoted. */
   readonly installed: string;
   readonly untilMs: number;
   readonly plan: MemberPlan;
@@ -115,7 +116,9 @@ export function createPlanner({ ask: askOne, signer, clock, log }: PlannerDeps):
       return plan.kind === "ask" ? [plan.target] : [];
     });
     const installed = new Map(clusters.map((each) => [each.cluster, installedIn(each)] as const));
-    const options = { key: planKey(rollout), signal };
+    const { metadata, spec } = rollout;
+    const key = planKey(signer, { bundleUid: spec.bundle.uid, rollout: metadata.name });
+    const options = { key, signal };
     const outcomes = await askFleet(targets, ask, options);
     const now = clock.now();
     for (const { cluster, deploymentId } of targets) {
@@ -144,12 +147,6 @@ export function createPlanner({ ask: askOne, signer, clock, log }: PlannerDeps):
     }
   }
 
-  /** The same for every leader, so that equal secrets are equal diffs, and known to nobody who reads a digest. */
-  function planKey({ metadata }: BundleRollout): Uint8Array {
-    const data = ["PlanKey", metadata.namespace, metadata.name, metadata.uid];
-    return Buffer.from(signer.sign(data), "base64");
-  }
-
   return {
     planOf(rollout, each) {
       const { cluster, content, deployment } = each;
@@ -157,8 +154,11 @@ export function createPlanner({ ask: askOne, signer, clock, log }: PlannerDeps):
       if (plan.kind === "known") {
         const diff = diffOf(plan.result.digest);
         plansOf(rollout).diffs.set(diff, { result: plan.result, text: undefined });
-        return memberPlan(plan, Number.POSITIVE_INFINITY);
+        return { ...knownPlan(plan), isFirst: true };
       }
+      const againAtMs = deployment && plannedAgainAt(deployment);
+      if (againAtMs !== undefined && clock.now() < againAtMs)
+        return { kind: "unknown", message: refusedText(againAtMs), untilMs: againAtMs };
       const entry = byRollout.get(rollout.metadata.uid ?? "")?.entries.get(cluster);
       const isFit =
         entry !== undefined &&
@@ -192,7 +192,10 @@ export function createPlanner({ ask: askOne, signer, clock, log }: PlannerDeps):
 
 function memberPlan(outcome: PlanOutcome, untilMs: number): MemberPlan {
   if (outcome.kind === "unknown") return { kind: "unknown", message: outcome.message, untilMs };
-  const { result, digest } = outcome.result;
+  return knownPlan(outcome);
+}
+
+function knownPlan({ result: { result, digest } }: KnownPlan): KnownMemberPlan {
   return {
     kind: "known",
     diff: result === "none" ? "" : diffOf(digest),
@@ -200,8 +203,13 @@ function memberPlan(outcome: PlanOutcome, untilMs: number): MemberPlan {
   };
 }
 
-/** Content and Helm revision, as the hub knows them: another one was not planned. */
+function refusedText(againAtMs: number): string {
+  return `its agent has refused again what was approved, because something else would have changed (PLAN_STALE); something changes these objects all the time, and it is asked again at ${formatTime(againAtMs)}`;
+}
+
+/** Content and Helm revision, as the hub knows them: another one was not planned. Nor was what has changed before a refusal. */
 function installedIn({ deployment }: Pick<ToPlan, "deployment">): string {
   const { appliedDeploymentID = "", release = "" } = deployment?.status ?? {};
-  return `${appliedDeploymentID} ${release}`;
+  const refusals = deployment === undefined ? 0 : refusalsOf(deployment);
+  return `${appliedDeploymentID} ${release} ${refusals}`;
 }

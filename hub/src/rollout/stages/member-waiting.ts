@@ -1,7 +1,7 @@
 /** What the members of a stage wait for while it promotes them. Pure. */
 import type { RolloutStage, StageWindow } from "@flotilla/shared/api";
 import type { StageStatus } from "@flotilla/shared/api/rollout";
-import { currentRecord } from "./gate.ts";
+import { currentRecord, type GateSubject } from "./gate.ts";
 import { type ClassedMember, isUnavailable, type Member } from "./member.ts";
 import { planGatesOf } from "./plan-gates.ts";
 import { planWaiting } from "./plan-waiting.ts";
@@ -15,13 +15,14 @@ export interface WaitingStage {
   readonly stored: StageStatus | undefined;
   readonly limits: StageLimits;
   readonly window: StageWindows;
+  readonly subject: Pick<GateSubject, "rollout">;
   /** Whether the Schedules of a member and these windows are never open together, though each of them is. */
   readonly isNeverOpenFor: (member: Member, windows: readonly StageWindow[]) => boolean;
 }
 
 /** `members`: those that are not skipped; some are in flight, pending or off schedule. */
 export function memberWaiting(input: WaitingStage, members: readonly ClassedMember[]): Waiting {
-  const { stage, limits, window } = input;
+  const { stage, limits, window, subject } = input;
   const keysOf = (some: readonly ClassedMember[]) => some.map(({ member }) => member.key);
   const inFlight = members.filter((each) => each.class === "inFlight");
   const blocked = inFlight.filter(({ member }) => member.waitsForDependency);
@@ -47,7 +48,7 @@ export function memberWaiting(input: WaitingStage, members: readonly ClassedMemb
     if (pending.length > 0 && pending.every(({ isUnapproved }) => isUnapproved)) {
       const records = planGatesOf(stage).map((gate) => currentRecord(input.stored?.gates, gate));
       const waiting = records.flatMap((record) => (record?.result === "Waiting" ? [record] : []));
-      return planWaiting(stage.name, waiting, members);
+      return planWaiting({ stage, rollout: subject.rollout }, waiting, members);
     }
     if (pending.length > 0) {
       const unavailable = members.filter(isUnavailable);

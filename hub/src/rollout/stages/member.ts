@@ -8,6 +8,8 @@ export interface KnownMemberPlan {
   readonly diff: string;
   /** Whether the upgrade would fail. */
   readonly fails: boolean;
+  /** Nothing is there to compare with, so the agent was not asked. */
+  readonly isFirst?: true | undefined;
 }
 
 /** The plan of a member for the content of the revision, while it still fits what is installed. */
@@ -53,6 +55,13 @@ export interface Member {
   readonly message: string;
   /** Absent: it has to be planned, where its stage waits for the approval of a plan. */
   readonly plan?: MemberPlan | undefined;
+  /**
+   * The content that was promoted and that its agent has refused, because something else would have changed than was approved; absent:
+   * none. It counts as not promoted: `desired` is what it had before, and gets back.
+   */
+  readonly refused?: string | undefined;
+  /** Why its agent cannot plan once more right before Helm runs, for people; absent: it can. */
+  readonly cannotVerify?: string | undefined;
 }
 
 /** The classes of members, as the counts of a rollout have them. */
@@ -87,6 +96,8 @@ export interface ClassContext {
   readonly isStageApproved: boolean;
   /** Whether the approvals of plans let a member through. */
   readonly isApproved: (plan: MemberPlan | undefined) => boolean;
+  /** Whether agents plan once more right before Helm runs. */
+  readonly verifies: boolean;
 }
 
 /** A member with its class in one rollout. */
@@ -99,7 +110,10 @@ export interface ClassedMember {
   readonly failsAtMs: number | undefined;
   /** It is not promoted, because a Policy requires an approval and none has passed. */
   readonly lacksApproval: boolean;
-  /** Its stage waits for the approval of a plan, and what would change in it is not known or not approved: it is not promoted. */
+  /**
+   * Its stage waits for the approval of a plan, and what would change in it is not known, not approved, or could not be verified: it is not
+   * promoted.
+   */
   readonly isUnapproved: boolean;
 }
 
@@ -112,8 +126,16 @@ export function classify(member: Member, context: ClassContext): ClassedMember {
     isBrokenBefore: isBrokenBefore(member, context),
     failsAtMs: kind === "inFlight" ? failsAtMs : undefined,
     lacksApproval: member.needsApproval === true && !context.isStageApproved,
-    isUnapproved: !hasRevision(member) && !context.isApproved(member.plan),
+    isUnapproved: !hasRevision(member) && !mayBePromoted(member, context),
   };
+}
+
+/** What an agent has refused is taken back before it is promoted again. */
+function mayBePromoted(
+  { plan, refused, cannotVerify }: Member,
+  { isApproved, verifies }: ClassContext,
+): boolean {
+  return refused === undefined && isApproved(plan) && !(verifies && cannotVerify !== undefined);
 }
 
 function classOf(

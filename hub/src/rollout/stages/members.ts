@@ -1,11 +1,12 @@
 /** Makes the members of a rollout from Clusters and their BundleDeployments. Pure. */
-import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import type { AgentCapability, BundleDeployment, Cluster } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { parseTime } from "@flotilla/shared/time";
 import { presenceOf } from "../../base/index.ts";
 import { isAboutDesired } from "../../rules/index.ts";
 import type { Member, MemberPlan } from "./member.ts";
+import { isRefused } from "./refusals.ts";
 
 /** A target cluster, and what is known of it. */
 export interface MemberSource {
@@ -34,7 +35,9 @@ export function memberOf(source: MemberSource): Member {
   const { cluster, deployment, isSigned, content, isHeld, skip, plan } = source;
   const key = keyOf(cluster);
   const { conditions, appliedDeploymentID = "", ready } = deployment?.status ?? {};
-  const id = deployment?.spec.deploymentID ?? "";
+  const { promotion, deploymentID = "" } = deployment?.spec ?? {};
+  const wasRefused = isSigned && deployment !== undefined && isRefused(deployment);
+  const id = wasRefused ? (promotion?.from ?? "") : deploymentID;
   const desired = isSigned || id === content ? id : "";
   const isReady = ready === true && appliedDeploymentID === desired;
   const isAbout = deployment !== undefined && isAboutDesired(deployment);
@@ -52,7 +55,7 @@ export function memberOf(source: MemberSource): Member {
       isReady || condition?.status === "True"
         ? undefined
         : parseTime(condition?.lastTransitionTime),
-    promotion: isSigned ? deployment?.spec.promotion : undefined,
+    promotion: isSigned ? promotion : undefined,
     hasGivenUp: isAbout && stalled?.status === "True" && givenUp.has(stalled.reason ?? ""),
     waitsForDependency:
       isAbout && findCondition(conditions, "Reconciling")?.reason === "DependencyNotReady",
@@ -66,7 +69,18 @@ export function memberOf(source: MemberSource): Member {
     force: forceOf(source),
     message: (failure?.status === "False" ? failure.message : condition?.message) ?? "",
     plan,
+    refused: wasRefused ? deploymentID : undefined,
+    cannotVerify: cannotVerify(cluster),
   };
+}
+
+const verifying: AgentCapability = "VerifyPlan";
+
+function cannotVerify({ status }: Cluster): string | undefined {
+  const { capabilities, version = "unknown" } = status?.agent ?? {};
+  return capabilities?.includes(verifying) === true
+    ? undefined
+    : `its agent has version ${version}, which does not plan once more right before Helm runs; upgrade the agent, or add the cluster to skip`;
 }
 
 function forceOf({ deployment, forceAt }: MemberSource): Member["force"] {

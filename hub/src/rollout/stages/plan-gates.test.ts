@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import type { RolloutStrategy } from "@flotilla/shared/api";
 import type { GateRecord } from "@flotilla/shared/api/rollout";
 import { describe, test } from "vitest";
-import { diffOf } from "./plan-gates.ts";
 import {
   aSimulatedCluster,
   becomeReady,
@@ -307,11 +306,4 @@ describe("the approval of a plan", () => {
     assert.notEqual(last(simulation).digest, digest);
     assert.deepEqual(last(simulation).plan?.diffs, ["v1 to v3 "]);
   });
-});
-
-test("a diff is stored by the first 12 bytes of its digest", () => {
-  const digest = `sha256:${"00".repeat(12)}${"ff".repeat(20)}`;
-
-  assert.equal(diffOf(digest), "AAAAAAAAAAAAAAAA");
-  assert.equal(diffOf("sha256:short").length, 16);
 });

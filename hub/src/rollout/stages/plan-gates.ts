@@ -3,9 +3,9 @@
  * set of diffs, not of a list of clusters: a cluster that joins, returns or changes goes on if its diff is in the set, and waits for a
  * Gate of its own otherwise. Pure.
  */
-import { createHash } from "node:crypto";
 import type { RolloutStage, RolloutStrategy, StageGate } from "@flotilla/shared/api";
 import { type GateRecord, maxApprovedDiffs, type StageStatus } from "@flotilla/shared/api/rollout";
+import { firstInstallation, noChange } from "@flotilla/shared/plan/approved";
 import { parseGoDuration, parseTime } from "@flotilla/shared/time";
 import { stagesOf } from "../../rules/index.ts";
 import {
@@ -26,17 +26,6 @@ const defaultValidForMs = 7 * 24 * 3_600_000;
 /** Records of one gate. The oldest whose diffs nobody waits for any more goes first; while there is none, nothing more is asked for. */
 const mostRecords = 4;
 
-/** Bytes of a digest that are stored. */
-const diffBytes = 12;
-
-/** The digest of a diff as it is stored and approved. */
-export function diffOf(digest: string): string {
-  const hex = /^sha256:([0-9a-f]{64})$/.exec(digest)?.[1];
-  const bytes =
-    hex === undefined ? createHash("sha256").update(digest).digest() : Buffer.from(hex, "hex");
-  return bytes.subarray(0, diffBytes).toString("base64url");
-}
-
 /** The gates of a stage that wait for the approval of a plan. */
 export function planGatesOf({ before }: Pick<RolloutStage, "before">): readonly StageGate[] {
   return (before ?? []).filter(({ approval }) => approval?.plan === true);
@@ -45,6 +34,20 @@ export function planGatesOf({ before }: Pick<RolloutStage, "before">): readonly 
 /** Whether a stage of a strategy waits for the approval of a plan. */
 export function hasPlanGates(strategy: RolloutStrategy): boolean {
   return stagesOf(strategy).some((stage) => planGatesOf(stage).length > 0);
+}
+
+/** Whether agents plan once more right before Helm runs. */
+export function verifiesPlans(stage: Pick<RolloutStage, "before">): boolean {
+  return planGatesOf(stage).some(({ approval }) => approval?.verify === true);
+}
+
+/** What was approved to change in a cluster, as its agent verifies it; undefined: it verifies nothing. */
+export function plannedIn(
+  stage: Pick<RolloutStage, "before">,
+  plan: MemberPlan | undefined,
+): string | undefined {
+  if (!verifiesPlans(stage) || plan?.kind !== "known") return undefined;
+  return plan.isFirst ? firstInstallation : plan.diff || noChange;
 }
 
 /** The diffs that were approved and may still be promoted. */

@@ -1,27 +1,53 @@
-/** What keeps members waiting whose plans are not made, or not approved. Pure. */
+/** What keeps members waiting whose plans are not made, not approved, or cannot be verified. Pure. */
+import type { RolloutStage } from "@flotilla/shared/api";
 import type { GateRecord } from "@flotilla/shared/api/rollout";
-import type { ClassedMember } from "./member.ts";
-import { named, type Waiting } from "./waiting.ts";
+import type { ClassedMember, Member } from "./member.ts";
+import { verifiesPlans } from "./plan-gates.ts";
+import { type Named, named, type Waiting } from "./waiting.ts";
 
-/** `gates`: the approvals that are waited for. */
+/** `rollout`: the name of the BundleRollout. `gates`: the approvals that are waited for. */
 export function planWaiting(
-  stage: string,
+  { stage, rollout }: { readonly stage: RolloutStage; readonly rollout: string },
   gates: readonly GateRecord[],
   members: readonly ClassedMember[],
 ): Waiting {
-  const waiting = members.filter(
-    (each) => each.isUnapproved && (each.class === "pending" || each.class === "offSchedule"),
-  );
-  const planning = waiting.filter(({ member }) => member.plan === undefined);
-  const unknown = waiting.flatMap(({ member }) =>
-    member.plan?.kind === "unknown" ? [{ key: member.key, why: member.plan.message }] : [],
-  );
-  const [first] = unknown;
+  const waiting = members
+    .filter(
+      (each) => each.isUnapproved && (each.class === "pending" || each.class === "offSchedule"),
+    )
+    .map(({ member }) => member);
+  const verifies = verifiesPlans(stage);
   return {
     reason: "GateWaiting",
-    stage,
+    stage: stage.name,
     gates,
-    planning: planning.length === 0 ? undefined : named(planning.map(({ member }) => member.key)),
-    unknown: first && { ...named(unknown.map(({ key }) => key)), why: first.why },
+    planning: some(waiting.filter(({ plan }) => plan === undefined)),
+    unknown: withReason(waiting, ({ plan }) =>
+      plan?.kind === "unknown" ? plan.message : undefined,
+    ),
+    unverified: withReason(waiting, ({ plan, cannotVerify }) =>
+      verifies && plan?.kind === "known" ? cannotVerify : undefined,
+    ),
+    refused: some(waiting.filter((member) => hasRefused(member, rollout))),
   };
+}
+
+/** Whether its agent has refused what this rollout promoted, and that was not promoted again since. */
+function hasRefused({ promotion, refused }: Member, rollout: string): boolean {
+  const isTakenBack = promotion?.refused !== undefined && promotion.planned === undefined;
+  return promotion?.rollout === rollout && (refused !== undefined || isTakenBack);
+}
+
+function some(members: readonly Member[]): Named | undefined {
+  return members.length === 0 ? undefined : named(members.map(({ key }) => key));
+}
+
+/** The members for which there is a reason, with that of the first. */
+function withReason(
+  members: readonly Member[],
+  reasonOf: (member: Member) => string | undefined,
+): (Named & { readonly why: string }) | undefined {
+  const found = members.filter((member) => reasonOf(member) !== undefined);
+  const why = found.map(reasonOf).find((each) => each !== undefined);
+  return why === undefined ? undefined : { ...named(found.map(({ key }) => key)), why };
 }

@@ -87,7 +87,7 @@ export function rolloutReports(
         const content = variants[sets.variantOf(member.key) ?? -1]?.content;
         if (cluster === undefined || content === undefined) return [];
         const { deploymentId, referencedObjects } = content;
-        const promotion = promotionOf(member, rollout, nowMs);
+        const promotion = promotionOf({ member }, rollout, nowMs);
         return [{ cluster, gets: { deploymentId, referencedObjects, promotion } }];
       });
     },

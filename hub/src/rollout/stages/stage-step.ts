@@ -173,7 +173,7 @@ function stepGates(input: StageInput, when: GateRecord["when"]): StageOutcome {
       ...idle(records),
       phase: "Gated",
       waiting: planWaiting(
-        stage.name,
+        { stage, rollout: input.subject.rollout },
         waiting.map(({ record }) => record),
         active,
       ),

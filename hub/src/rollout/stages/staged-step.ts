@@ -10,7 +10,7 @@ import { heldRequests } from "./forced-requests.ts";
 import { earliest, restartSoaks } from "./gate.ts";
 import { isFailure, type Member } from "./member.ts";
 import { adopted, breachText, end, endText, halt, kept, pausedPhase, unpaused } from "./phases.ts";
-import { stepLatePlans, unplanned } from "./plan-gates.ts";
+import { plannedIn, stepLatePlans, unplanned } from "./plan-gates.ts";
 import { choosePromotions } from "./promote.ts";
 import { chooseRollbacks, goesBackUntil, isGoingBack, mayGoBack } from "./rollback.ts";
 import {
@@ -32,6 +32,8 @@ export interface Promoted {
   readonly member: Member;
   readonly content: string;
   readonly isRollback: boolean;
+  /** What its agent verifies right before Helm runs: what was approved to change; absent: nothing. */
+  readonly planned?: string | undefined;
 }
 
 export interface StepResult {
@@ -392,6 +394,12 @@ function promotionsOf(
   const open = first === -1 ? parts : parts.slice(0, first + 1);
   return open
     .filter((part) => mayPromote(part.stored?.phase) && failureBreach(part) === undefined)
-    .flatMap((part) => choosePromotions(part.members, part.limits))
-    .map((member) => ({ member, content: member.content, isRollback: false }));
+    .flatMap(({ stage, members, limits }) =>
+      choosePromotions(members, limits).map((member) => ({
+        member,
+        content: member.content,
+        isRollback: false,
+        planned: plannedIn(stage, member.plan),
+      })),
+    );
 }

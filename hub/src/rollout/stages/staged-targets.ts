@@ -11,6 +11,7 @@ import { isStageApproved } from "./approvals.ts";
 import { completedOf } from "./choose-rollout.ts";
 import { hasRevision, type Member } from "./member.ts";
 import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
+import { takenBack } from "./refusals.ts";
 import type { Promoted, StepResult } from "./staged-step.ts";
 
 /** A target cluster of a Bundle, with the content that its spec has for it now. */
@@ -76,6 +77,8 @@ export function createStagedTargets({
           targets.push({ ...target, gets: await promotedContent(pass, content, promotion) });
         else if (member !== undefined && hasRevision(member) && content !== undefined)
           targets.push({ ...target, gets: { ...pick(content), promotion: member.promotion } });
+        else if (member?.refused !== undefined)
+          targets.push({ ...target, gets: await contentBefore(pass, member) });
         else if (member?.desired === "" && !member.isPaused && fallback !== undefined)
           targets.push({ ...target, gets: { ...fallback, promotion: undefined } });
         else targets.push({ ...target, gets: undefined });
@@ -87,13 +90,27 @@ export function createStagedTargets({
   async function promotedContent(
     { rollout, rollouts }: Pick<StagedPass<unknown>, "rollout" | "rollouts">,
     own: PinnedContent | undefined,
-    { member, content, isRollback }: Promoted,
+    { member, content, isRollback, planned }: Promoted,
   ): Promise<PinnedContent & { readonly promotion: Promotion }> {
-    const promotion = promotionOf(member, rollout, clock.now());
+    const promotion = promotionOf({ member, planned }, rollout, clock.now());
     const referencedObjects = isRollback
       ? await referencesOf(content, rollouts)
       : (own?.referencedObjects ?? []);
     return { deploymentId: content, referencedObjects, promotion };
+  }
+
+  /** What a cluster had before its agent has refused what was promoted. */
+  async function contentBefore(
+    { rollouts }: Pick<StagedPass<unknown>, "rollouts">,
+    { desired, promotion, refused = "" }: Member,
+  ): Promise<StagedTarget<unknown>["gets"]> {
+    if (promotion === undefined) return undefined;
+    const referencedObjects = desired === "" ? [] : await referencesOf(desired, rollouts);
+    return {
+      deploymentId: desired,
+      referencedObjects,
+      promotion: takenBack(promotion, refused, clock.now()),
+    };
   }
 
   /** The objects that a stored content refers to: a BundleDeployment names those of what it runs alone. */
@@ -113,11 +130,20 @@ export function createStagedTargets({
 
 /** What is recorded with the content that a member gets. */
 export function promotionOf(
-  { desired, isReady }: Member,
-  { metadata }: Pick<BundleRollout, "metadata">,
+  { member, planned }: Pick<Promoted, "member" | "planned">,
+  { metadata: { name } }: Pick<BundleRollout, "metadata">,
   nowMs: number,
 ): Promotion {
-  return { rollout: metadata.name, at: formatTimeMs(nowMs), from: desired, wasReady: isReady };
+  const before = member.promotion?.rollout === name ? member.promotion : undefined;
+  return {
+    rollout: name,
+    at: formatTimeMs(nowMs),
+    from: member.desired,
+    // Its agent may not have reported yet that it is as ready as before the promotion that it has refused.
+    wasReady: member.isReady || (before?.refused !== undefined && before.wasReady === true),
+    ...(planned !== undefined && { planned }),
+    ...(planned !== undefined && before?.refused !== undefined && { refused: before.refused }),
+  };
 }
 
 /**

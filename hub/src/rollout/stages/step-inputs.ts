@@ -12,7 +12,7 @@ import { isStageApproved, selectionOf } from "./approvals.ts";
 import type { ForcedPart } from "./forced-requests.ts";
 import type { GateFacts } from "./gate.ts";
 import { type ClassContext, classify, hasRevision, type Member } from "./member.ts";
-import { approvals } from "./plan-gates.ts";
+import { approvals, verifiesPlans } from "./plan-gates.ts";
 import type { StageLimits } from "./promote.ts";
 import type { StageInput } from "./stage-step.ts";
 import { windowsAt } from "./stage-windows.ts";
@@ -81,6 +81,7 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
       isStageSkipped: isSkipped,
       isStageApproved: isStageApproved(stages, stage.name, { revision: spec.revision, stored }),
       isApproved: approvals(stage, state?.gates ?? [], nowMs),
+      verifies: verifiesPlans(stage),
     };
     const members = own.map((member) => classify(member, context));
     const onFailure = stage.onFailure ?? strategy.onFailure ?? "Halt";
@@ -129,6 +130,7 @@ export function forcedParts(
     isStageSkipped: false,
     isStageApproved: false,
     isApproved: () => true,
+    verifies: false,
   };
   const others = members
     .filter(({ key }) => !assignment.has(key))

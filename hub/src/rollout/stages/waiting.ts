@@ -15,6 +15,10 @@ export type Waiting =
       readonly planning?: Named | undefined;
       /** Clusters in which it is not known what would change, and why; absent: none. */
       readonly unknown?: (Named & { readonly why: string }) | undefined;
+      /** Clusters whose agents cannot plan once more right before Helm runs, and why; absent: none. */
+      readonly unverified?: (Named & { readonly why: string }) | undefined;
+      /** Clusters whose agents have refused what was promoted; absent: none. */
+      readonly refused?: Named | undefined;
       /** What windows, and gates for other apps, among them wait for, as sentences. */
       readonly details?: readonly string[];
     }
@@ -136,6 +140,8 @@ function gateWaitingText({
   gates,
   planning,
   unknown,
+  unverified,
+  refused,
   details = [],
 }: Extract<Waiting, { reason: "GateWaiting" }>): string {
   const parts = [
@@ -147,6 +153,14 @@ function gateWaitingText({
       ? []
       : [
           `does not know what would change in ${clustersText(unknown)}: ${namesText(unknown)}: ${unknown.why}`,
+        ]),
+    ...(unverified === undefined
+      ? []
+      : [`leaves out ${clustersText(unverified)}: ${namesText(unverified)}: ${unverified.why}`]),
+    ...(refused === undefined
+      ? []
+      : [
+          `got ${clustersText(refused)} back: something else would have changed by then than was approved (PLAN_STALE): ${namesText(refused)}`,
         ]),
   ];
   const text = parts.length === 0 ? "waits for the approval of a plan" : parts.join("; ");

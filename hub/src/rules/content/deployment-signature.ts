@@ -7,12 +7,7 @@ import type { Bundle, BundleDeployment } from "@flotilla/shared/api";
 import { bundleUidAnnotation, deploymentSignatureAnnotation } from "@flotilla/shared/api/names";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { bundleKeyOf } from "../../base/index.ts";
-
-/** Signs any data of the hub, as `PinSigner` does. */
-export interface DataSigner {
-  sign(data: unknown): string;
-  isSigned(data: unknown, signature: string): boolean;
-}
+import { type DataSigner, planKey } from "./plan-key.ts";
 
 export interface DeploymentSigner {
   /** Whether the hub wrote it, for a Bundle that may be gone by now. */
@@ -89,6 +84,8 @@ export interface DeploymentTrust {
   isTrusted(deployment: BundleDeployment): boolean;
   /** Whether the hub wrote it. That of a deleted one still says what is uninstalled. */
   isSigned(deployment: BundleDeployment): boolean;
+  /** The key of the plan by which it was promoted; undefined: none can be derived yet, or no rollout promoted it. Secret. */
+  planKeyOf(deployment: BundleDeployment): Uint8Array | undefined;
 }
 
 /**
@@ -100,15 +97,22 @@ export function createDeploymentTrust(
   signerOf: (key: Uint8Array) => DataSigner,
   bundles: Pick<Store<Bundle>, "get">,
 ): DeploymentTrust {
-  let known: { readonly bytes: Uint8Array; readonly signer: DeploymentSigner } | undefined;
+  let known:
+    | { readonly bytes: Uint8Array; readonly data: DataSigner; readonly signer: DeploymentSigner }
+    | undefined;
 
   /** Undefined: not all are signed yet. */
-  function signerInUse(): DeploymentSigner | undefined {
+  function inUse(): typeof known {
     const { bytes, signsDeployments } = keyInUse();
     if (!signsDeployments) return undefined;
-    if (known?.bytes !== bytes) known = { bytes, signer: createDeploymentSigner(signerOf(bytes)) };
-    return known.signer;
+    if (known?.bytes !== bytes) {
+      const data = signerOf(bytes);
+      known = { bytes, data, signer: createDeploymentSigner(data) };
+    }
+    return known;
   }
+
+  const signerInUse = () => inUse()?.signer;
 
   return {
     isTrusted(deployment) {
@@ -118,5 +122,12 @@ export function createDeploymentTrust(
       return bundle !== undefined && signer.isSignedFor(deployment, bundle.metadata.uid);
     },
     isSigned: (deployment) => signerInUse()?.isSigned(deployment) ?? true,
+    planKeyOf(deployment) {
+      const data = inUse()?.data;
+      const bundleUid = bundleUidOf(deployment);
+      const rollout = deployment.spec.promotion?.rollout;
+      if (data === undefined || bundleUid === undefined || rollout === undefined) return undefined;
+      return planKey(data, { bundleUid, rollout });
+    },
   };
 }

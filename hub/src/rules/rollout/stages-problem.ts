@@ -231,9 +231,8 @@ function gateProblem(gate: StageGate, spec: ReleaseSpec): string | undefined {
 }
 
 function approvalProblem({ approval }: StageGate): string | undefined {
-  const { verify } = (approval ?? {}) as { readonly verify?: unknown };
-  if (verify !== undefined)
-    return "approval.verify is not supported: what is stale is planned again before it is promoted; remove it";
+  if (approval?.verify === true && approval.plan !== true)
+    return "approval.verify compares what Helm would change with the plan that was approved, and nothing is planned: set approval.plan, or remove it";
   if (approval?.validFor !== undefined && approval.plan !== true)
     return "approval.validFor is the life of an approved plan, and nothing is planned: set approval.plan, or remove it";
   return durationProblem("approval.validFor", approval?.validFor);
