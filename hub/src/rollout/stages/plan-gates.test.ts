@@ -118,6 +118,22 @@ describe("the approval of a plan", () => {
     assert.deepEqual(approve(simulation), ["c00", "c01"]);
   });
 
+  test("that was rejected before a resume is asked for again for a cluster that was offline then", () => {
+    const simulation = started([...simulatedClusters(2), aSimulatedCluster("late", { live: "x" })]);
+    decideGate(simulation, "board", "Failed");
+    settle(simulation);
+    clusterOf(simulation, "late").isConnected = false;
+    command(simulation, { state: "Running", resume: "again" });
+    settle(simulation);
+    assert.deepEqual(approve(simulation), ["c00", "c01"]);
+
+    clusterOf(simulation, "late").isConnected = true;
+    settle(simulation);
+
+    assert.deepEqual(last(simulation).plan?.diffs, ["v1 to v2 x"]);
+    assert.deepEqual(approve(simulation), ["late"]);
+  });
+
   test("with a decision about another plan does not count", () => {
     const simulation = started(simulatedClusters(2));
     const { uid = "" } = last(simulation);

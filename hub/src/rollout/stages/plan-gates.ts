@@ -221,8 +221,8 @@ export function stepLatePlans(
       continue;
     }
     const needed = diffsIn(members);
-    // What was rejected is not asked for again.
-    const rejected = rejectedDiffs(records, gate);
+    // What was rejected is not asked for again. In a stage that goes on somebody has resumed it since.
+    const rejected = phase === "Completed" ? rejectedDiffs(records, gate) : new Set<string>();
     const approved = approvedDiffs(records, gate, facts.nowMs);
     if (![...needed].some((diff) => !approved.has(diff) && !rejected.has(diff))) continue;
     // One Gate about all of them, and not one for each answer.
