@@ -145,6 +145,11 @@ describe("mapping rejects", () => {
     referencedObjects: [],
   } as const satisfies AgentMessage;
   const observed = { name: "a", uid: "u", deploymentId: "d", paused: false, withdrawing: false };
+  const verified = {
+    ...{ kind: "deployment", deployment: { name: "a", uid: "u" }, deploymentId: "d" },
+    ...{ paused: false, content: Buffer.from("c") },
+    verification: { diff: "d", key: Buffer.from("k"), at: "t" },
+  } as const satisfies HubMessage;
   const rejected: readonly (readonly [string, () => unknown, RegExp])[] = [
     [
       "a deployment without a name",
@@ -197,6 +202,26 @@ describe("mapping rejects", () => {
       () => sent.hub({ kind: "authorities", pem: "" }),
       /authorities\.pem is not a list of certificates/,
     ],
+    ...(["diff", "at"] as const).map(
+      (field) =>
+        [
+          `a verification without its ${field}`,
+          () => sent.hub({ ...verified, verification: { ...verified.verification, [field]: "" } }),
+          new RegExp(`verification\\.${field} is empty`),
+        ] as const,
+    ),
+    ...([0, 65] as const).map(
+      (length) =>
+        [
+          `a verification with a key of ${length} bytes`,
+          () =>
+            sent.hub({
+              ...verified,
+              verification: { ...verified.verification, key: new Uint8Array(length) },
+            }),
+          /verification\.key (is empty|has length 65; the limit is 64)/,
+        ] as const,
+    ),
     [
       "a referenced object of another kind",
       () =>

@@ -23,7 +23,7 @@ const burst = 5;
 /** One change, from the patch of the HelmOp until all clusters are ready. */
 interface Changed {
   readonly ms: number;
-  /** Of each stage, one after the other: from its first promotion until its last cluster is ready. */
+  /** For each stage, one after the other: from its first promotion until its last cluster is ready. */
   readonly criticalMs: number;
   readonly lagMs: number;
   readonly cpuSeconds: number;

@@ -29,6 +29,29 @@ describe("the Secret of an assignment", () => {
     assert.deepEqual(parseAssignment(assignmentSecret(assignment)), assignment);
   });
 
+  const verification = { diff: "d", at: "t", key: Buffer.from("the key of the plans") };
+
+  test("is parsed back with what was approved, whose key is in no annotation", () => {
+    const assignment: Assignment = { ...plain, verification };
+
+    const secret = assignmentSecret(assignment);
+
+    assert.deepEqual(parseAssignment(secret), assignment);
+    const annotations = JSON.stringify(secret.metadata);
+    for (const encoding of ["utf8", "base64", "hex"] as const)
+      assert.ok(!annotations.includes(verification.key.toString(encoding)));
+  });
+
+  test("is not parsed without what has to be verified: nothing may be installed then", () => {
+    const secret = assignmentSecret({ ...plain, verification });
+    const { metadata, data = {} } = secret;
+    const { "verification-key": _, ...content } = data;
+    const annotations = { ...metadata.annotations, "flotilla.dev/verification": "{" };
+
+    assert.equal(parseAssignment({ ...secret, data: content }), undefined);
+    assert.equal(parseAssignment({ ...secret, metadata: { ...metadata, annotations } }), undefined);
+  });
+
   test("has a valid and unique name even if the deployment's name is long", () => {
     const names = ["a", "b"].map(
       (end) =>

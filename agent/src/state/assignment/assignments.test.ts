@@ -178,6 +178,44 @@ describe("an assignment", () => {
   });
 });
 
+describe("what was approved to change with a content", () => {
+  const approved = { diff: "d", at: "2026-12-01T10:00:00.000Z", key: Buffer.from("a plan's key") };
+  const { content: _, ...bare } = assignment;
+
+  test("is stored with it, and said to the hub by its time", async () => {
+    const { rest, assignments } = setUp();
+
+    await assignments.assign({ ...assignment, verification: approved });
+
+    const { assignments: restarted } = setUp(rest);
+    await restarted.load();
+    assert.deepEqual(restarted.get("web")?.verification, approved);
+    assert.equal(restarted.observed()[0]?.verificationAt, approved.at);
+  });
+
+  test("stays when the content is not sent again", async () => {
+    const { assignments } = setUp();
+    await assignments.assign({ ...assignment, verification: approved });
+
+    await assignments.assign({ ...bare, paused: true });
+
+    assert.deepEqual(assignments.get("web")?.verification, approved);
+  });
+
+  test("is replaced or removed when the content is", async () => {
+    const { assignments, changes } = setUp();
+    await assignments.assign({ ...assignment, verification: approved });
+    const later = { ...approved, at: "2026-12-01T11:00:00.000Z" };
+
+    await assignments.assign({ ...assignment, verification: later });
+    assert.deepEqual(assignments.get("web")?.verification, later);
+    await assignments.assign(assignment);
+
+    assert.equal(assignments.get("web")?.verification, undefined);
+    assert.deepEqual(changes, ["web", "web", "web"]);
+  });
+});
+
 describe("a withdrawal", () => {
   test("is stored, and continues after a restart", async () => {
     const { rest, assignments } = setUp();

@@ -24,6 +24,7 @@ const planKey = Buffer.from("the key of the plans of a rollout");
 
 interface Options {
   readonly capabilities?: readonly string[];
+  readonly planKey?: Uint8Array | undefined;
   readonly stored?: readonly ObservedDeployment[];
   readonly read?: () => Promise<Uint8Array>;
   readonly suspend?: boolean;
@@ -45,7 +46,7 @@ function setUp(options: Options = {}) {
     trust: {
       isTrusted: options.isTrusted ?? (() => true),
       isSigned: options.isSigned ?? (() => true),
-      planKeyOf: () => planKey,
+      planKeyOf: () => ("planKey" in options ? options.planKey : planKey),
     },
     capabilities: options.capabilities ?? [],
     sourceReports: () => [],
@@ -78,6 +79,59 @@ test("a deployment is sent with what other clusters of its Bundle received", asy
   const message = await assignments.next("web");
 
   assert.deepEqual(message?.kind === "deployment" && message.sources, [source]);
+});
+
+describe("a content with what was approved to change", () => {
+  const promotion = { rollout: "web-7", at: "2026-12-01T10:00:00.000Z", from: "" };
+  const desired = {
+    metadata: { name: "web", namespace: "c", uid: "u" },
+    spec: { ...deleted.spec, promotion: { ...promotion, planned: "AAAAAAAAAAAAAAAA" } },
+  };
+
+  test("is sent with the key of the plan, once", async () => {
+    const { assignments } = setUp({ desired, capabilities: ["VerifyPlan"] });
+
+    const message = await assignments.next("web");
+
+    assert.deepEqual(message?.kind === "deployment" && message.verification, {
+      ...{ diff: "AAAAAAAAAAAAAAAA", at: promotion.at, key: planKey },
+    });
+    assert.equal(await assignments.next("web"), undefined);
+  });
+
+  test("is not sent to an agent that would install it without planning once more", async () => {
+    const { assignments } = setUp({ desired, capabilities: ["Plan"] });
+
+    assert.equal(await assignments.next("web"), undefined);
+  });
+
+  test("is not sent before the key is known", async () => {
+    const { assignments } = setUp({ desired, capabilities: ["VerifyPlan"], planKey: undefined });
+
+    assert.equal(await assignments.next("web"), undefined);
+  });
+
+  test("is not sent without it when somebody else has removed it", async () => {
+    const { promotion: _, ...spec } = desired.spec;
+    const { assignments } = setUp({
+      ...{ desired: { ...desired, spec }, isTrusted: () => false },
+      stored: [{ ...has, deploymentId: spec.deploymentID, verificationAt: promotion.at }],
+    });
+
+    assert.equal(await assignments.next("web"), undefined);
+  });
+
+  test("is paused without being sent again", async () => {
+    const { assignments } = setUp({
+      desired: { ...desired, spec: { ...desired.spec, paused: true } },
+      stored: [{ ...has, deploymentId: desired.spec.deploymentID, verificationAt: promotion.at }],
+    });
+
+    const message = await assignments.next("web");
+
+    assert.partialDeepStrictEqual(message, { kind: "deployment", paused: true });
+    assert.ok(message !== undefined && !("content" in message) && !("verification" in message));
+  });
 });
 
 describe("a withdrawal", () => {

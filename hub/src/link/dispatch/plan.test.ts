@@ -46,6 +46,19 @@ const deploy = (withContent: boolean, more: object = {}) => ({
 });
 const withdraw = { kind: "withdraw", deployment: { name: "a", uid: "u" } };
 
+const at = "2026-12-01T10:00:00.000Z";
+const planned = { rollout: "web-7", at, from: "sha256:0", planned: "AAAAAAAAAAAAAAAA" };
+const verification = { diff: planned.planned, at };
+
+function promoted(
+  promotion: NonNullable<BundleDeployment["spec"]["promotion"]>,
+  { id = "sha256:1", applied = "sha256:0" } = {},
+): BundleDeployment {
+  const deployment = desired("a", { id });
+  const status = { appliedDeploymentID: applied };
+  return { ...deployment, spec: { ...deployment.spec, promotion }, status };
+}
+
 describe("the plan for an agent that connects has", () => {
   const cases: readonly (readonly [
     string,
@@ -75,6 +88,58 @@ describe("the plan for an agent that connects has", () => {
       [observed("a")],
       [desired("a", { offSchedule: true })],
       [deploy(false, { paused: true })],
+      [],
+    ],
+    [
+      "what was approved, with the content",
+      [observed("a", { deploymentId: "sha256:0" })],
+      [promoted(planned)],
+      [deploy(true, { verification })],
+      [],
+    ],
+    [
+      "nothing when the agent has the content with what was approved",
+      [observed("a", { verificationAt: at })],
+      [promoted(planned)],
+      [],
+      [],
+    ],
+    [
+      "the content again when something else was approved since",
+      [observed("a", { verificationAt: "2026-12-01T09:00:00.000Z" })],
+      [promoted(planned)],
+      [deploy(true, { verification })],
+      [],
+    ],
+    [
+      "the content again when nothing is to be verified any more",
+      [observed("a", { verificationAt: at })],
+      [promoted({ rollout: "web-7", at, from: "sha256:0" })],
+      [deploy(true)],
+      [],
+    ],
+    [
+      "nothing to verify once the content was applied",
+      [observed("a", { verificationAt: at }), observed("b")],
+      [promoted(planned, { applied: "sha256:1" })],
+      [],
+      ["b"],
+    ],
+    [
+      "a pause of what was refused before anything was installed",
+      [observed("a", { verificationAt: at })],
+      [promoted({ rollout: "web-7", at, from: "sha256:1", refused: 1 }, { id: "" })],
+      [deploy(false, { paused: true })],
+      [],
+    ],
+    [
+      "nothing for what is paused for that already, and for a deployment that was never promoted",
+      [observed("a", { paused: true }), observed("b")],
+      [
+        promoted({ rollout: "web-7", at, from: "sha256:1", refused: 1 }, { id: "" }),
+        desired("b", { id: "" }),
+      ],
+      [],
       [],
     ],
     [

@@ -26,7 +26,7 @@ export interface DeploymentWriterDeps {
 export interface DeploymentWriter {
   /** The deployments of a Bundle; those of a Cluster that another system manages stay as they are. */
   existing(bundle: Bundle): readonly BundleDeployment[];
-  /** Of these, the one in a cluster. */
+  /** The one among them in a cluster. */
   in(bundle: Bundle, cluster: Cluster): BundleDeployment | undefined;
   /** Carries out a plan; returns whether one that is to be created existed already, and our cache did not have it. */
   write(plan: DeploymentPlan, signal: AbortSignal): Promise<boolean>;

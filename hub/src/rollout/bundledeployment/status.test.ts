@@ -334,3 +334,17 @@ test("the status names the content that failed until one is deployed", () => {
   assert.equal(failed.attemptedDeploymentID, digestB);
   assert.equal(statusOf(deployed(), failed).attemptedDeploymentID, undefined);
 });
+
+test("a refusal is named by its promotion, until something else is reported", () => {
+  const refusedAt = "2026-12-01T10:00:00.000Z";
+  const refused = deployed({
+    ...{ phase: "failed", code: "PLAN_STALE", message: "not upgraded", ready: false, refusedAt },
+  });
+  const deployment = aDeployment("paris", { status: { appliedDeploymentID: digestB } });
+
+  const status = deploymentStatus(deployment, { ...place, state: refused }, now);
+
+  assert.deepEqual([status.refusedAt, status.appliedDeploymentID], [refusedAt, digestB]);
+  const next = { ...place, sequence: place.sequence + 1, state: deployed() };
+  assert.equal(deploymentStatus({ ...deployment, status }, next, now).refusedAt, undefined);
+});

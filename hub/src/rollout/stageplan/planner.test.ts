@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import type { BundleDeployment } from "@flotilla/shared/api";
+import type { BundleDeployment, Promotion } from "@flotilla/shared/api";
 import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import { silentLog } from "@flotilla/shared/log";
 import { diffOf } from "@flotilla/shared/plan/approved";
@@ -8,15 +8,15 @@ import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { createPinSigner } from "../../rules/index.ts";
 import { aDeployment } from "../../testing/index.ts";
-import type { AgentAnswer, AskAgent, PlanQuestion } from "../plan/plan-outcome.ts";
+import type { AgentAnswer, AskAgent, PlanQuestion, PlanTarget } from "../plan/plan-outcome.ts";
 import { aDigest, answered } from "../plan/testing/index.ts";
 import { createPlanner, type ToPlan } from "./planner.ts";
 
 const key = randomBytes(32);
 
-function aRollout(uid: string): BundleRollout {
+function aRollout(uid: string, name = "web-7"): BundleRollout {
   return {
-    metadata: { name: "web-7", namespace: "fleet-default", uid },
+    metadata: { name, namespace: "fleet-default", uid },
     spec: {
       bundle: { name: "web", uid: "uid-bundle" },
       app: { kind: "HelmOp", name: "web" },
@@ -39,12 +39,18 @@ function aCluster(name: string, status: BundleDeployment["status"] = {}): ToPlan
   };
 }
 
+const refusable: Promotion = {
+  ...{ rollout: "web-7", at: "2026-12-01T10:00:00.000Z", from: aDigest("old"), wasReady: true },
+};
+
 function setUp(answer: (cluster: string) => AgentAnswer = () => answered("image", "+image\n")) {
   const clock = createFakeClock();
   const asked: PlanQuestion[] = [];
-  const ask: AskAgent = ({ cluster }, question) => {
+  const targets: PlanTarget[] = [];
+  const ask: AskAgent = (target, question) => {
     asked.push(question);
-    return Promise.resolve(answer(cluster));
+    targets.push(target);
+    return Promise.resolve(answer(target.cluster));
   };
   const planner = createPlanner({ ask, signer: createPinSigner(key), clock, log: silentLog() });
   let rounds = 0;
@@ -54,7 +60,7 @@ function setUp(answer: (cluster: string) => AgentAnswer = () => answered("image"
     });
     await settle();
   }
-  return { planner, clock, asked, round, rounds: () => rounds };
+  return { planner, clock, asked, targets, round, rounds: () => rounds };
 }
 
 describe("what a leader knows of plans", () => {
@@ -125,7 +131,7 @@ describe("what a leader knows of plans", () => {
     await first.round(aCluster("ams"));
     const second = setUp();
     await second.round(aCluster("ams"));
-    second.planner.ask(aRollout("uid-8"), [aCluster("ams")], () => undefined);
+    second.planner.ask(aRollout("uid-8", "web-8"), [aCluster("ams")], () => undefined);
     await settle();
 
     const keys = [...first.asked, ...second.asked].map((each) =>
@@ -150,6 +156,68 @@ describe("what a leader knows of plans", () => {
     assert.deepEqual(planner.planOf(rollout, other), plan);
     assert.equal(planner.diff(rollout, plan.diff)?.result.result, "install");
     assert.deepEqual(asked, []);
+  });
+
+  test("is asked for again at once when its agent has refused what was promoted, with all that it needs", async () => {
+    const { planner, targets, round } = setUp();
+    const referenced = { ...content, referencedObjects: ["Secret/charts"] };
+    const before = { ...aCluster("ams"), content: referenced };
+    await round(before);
+    const promotion = { ...refusable, planned: "AAAAAAAAAAAAAAAA" };
+    const spec = { deploymentID: content.deploymentId, promotion, ...referenced };
+    const refused = {
+      ...before,
+      deployment: aDeployment("ams", { spec, status: { refusedAt: promotion.at } }),
+    };
+    assert.equal(planner.planOf(rollout, refused), undefined);
+
+    await round(refused);
+
+    const { hasContent, objects } = targets.at(-1) ?? {};
+    assert.deepEqual([hasContent, objects], [false, ["Secret/charts"]]);
+    const takenBack = { ...refusable, from: content.deploymentId, refused: 1 };
+    const back = {
+      ...before,
+      deployment: aDeployment("ams", {
+        spec: { deploymentID: aDigest("old"), promotion: takenBack },
+      }),
+    };
+    assert.equal(planner.planOf(rollout, back)?.kind, "known");
+  });
+
+  test("is no first installation where its agent has refused that", () => {
+    const { planner } = setUp();
+    const first = (promotion?: Promotion) => ({
+      ...aCluster("ams"),
+      deployment: aDeployment("ams", {
+        spec: { deploymentID: "", ...(promotion !== undefined && { promotion }) },
+      }),
+    });
+
+    assert.partialDeepStrictEqual(planner.planOf(rollout, first()), { isFirst: true });
+    const refused = { ...refusable, from: content.deploymentId, refused: 1 };
+    assert.equal(planner.planOf(rollout, first(refused)), undefined);
+  });
+
+  test("waits where its agent refuses again and again, and says until when", async () => {
+    const { planner, clock } = setUp();
+    const at = new Date(clock.now()).toISOString();
+    const promotion = { ...refusable, at, refused: 3 };
+    const ams = {
+      ...aCluster("ams"),
+      deployment: aDeployment("ams", { spec: { deploymentID: aDigest("old"), promotion } }),
+    };
+
+    const plan = planner.planOf(rollout, ams);
+
+    assert.ok(plan?.kind === "unknown");
+    assert.equal(plan.untilMs, clock.now() + 120_000);
+    assert.match(
+      plan.message,
+      /has refused again what was approved.*PLAN_STALE.*asked again at 20/,
+    );
+    await clock.advance(120_000);
+    assert.equal(planner.planOf(rollout, ams), undefined);
   });
 
   test("asks one round of a rollout at a time, and none after its end", async () => {

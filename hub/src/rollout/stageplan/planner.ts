@@ -156,7 +156,7 @@ export function createPlanner({ ask: askOne, signer, clock, log }: PlannerDeps):
         plansOf(rollout).diffs.set(diff, { result: plan.result, text: undefined });
         return { ...knownPlan(plan), isFirst: true };
       }
-      const againAtMs = deployment && plannedAgainAt(deployment);
+      const againAtMs = plannedAgainAt(deployment?.spec.promotion);
       if (againAtMs !== undefined && clock.now() < againAtMs)
         return { kind: "unknown", message: refusedText(againAtMs), untilMs: againAtMs };
       const entry = byRollout.get(rollout.metadata.uid ?? "")?.entries.get(cluster);

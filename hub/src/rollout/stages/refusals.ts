@@ -42,7 +42,7 @@ const longestWaitMs = 15 * 60_000;
  * When a cluster is planned again whose promotion was taken back, ms since 1970; undefined: at once. What changes with each plan, such as
  * an object that two controllers fight over, is promoted and refused ever more rarely.
  */
-export function plannedAgainAt({ spec: { promotion } }: BundleDeployment): number | undefined {
+export function plannedAgainAt(promotion: Promotion | undefined): number | undefined {
   const { refused = 0, planned, at } = promotion ?? {};
   if (refused < 2 || planned !== undefined) return undefined;
   const waitMs = Math.min(firstWaitMs * 2 ** (refused - 2), longestWaitMs);

@@ -14,13 +14,15 @@ test(`in ${histories} random histories no limit, gate or order is broken`, {
 }, () => {
   let promotions = 0;
   let byReports = 0;
+  let refusals = 0;
   const phases = new Map<string, number>();
   for (let index = 0; index < histories; index += 1) {
     const seed = (first + index) >>> 0;
     try {
-      const { promoted, promotedByReports, phase } = randomHistory(seed);
+      const { promoted, promotedByReports, refused, phase } = randomHistory(seed);
       promotions += promoted;
       byReports += promotedByReports;
+      refusals += refused;
       phases.set(phase, (phases.get(phase) ?? 0) + 1);
     } catch (error) {
       throw new Error(`history with seed ${seed} (FLOTILLA_SEED=${seed})`, { cause: error });
@@ -30,6 +32,7 @@ test(`in ${histories} random histories no limit, gate or order is broken`, {
   // The histories have effects.
   assert.ok(promotions > histories);
   assert.ok(byReports > histories / 10, `${byReports} by reports`);
+  assert.ok(refusals > histories / 100, `refused: ${refusals}`);
   for (const phase of ["Completed", "Halted", "RolledBack", "Superseded", "Cancelled"])
     assert.ok((phases.get(phase) ?? 0) > histories / 500, `${phase}: ${phases.get(phase)}`);
 });

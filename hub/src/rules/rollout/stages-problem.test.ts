@@ -244,6 +244,11 @@ test.each<readonly [string, RolloutStrategy, string]>([
     "stages[0].after[0].approval.plan is after the stage, when its clusters have the revision already: move it to before",
   ],
   [
+    "verify without a plan",
+    withGate({ approval: { verify: true } }, "before"),
+    "stages[0].before[0].approval.verify compares what Helm would change with the plan that was approved, and nothing is planned: set approval.plan, or remove it",
+  ],
+  [
     "validFor without a plan",
     withGate({ approval: { validFor: "1h" } }, "before"),
     "stages[0].before[0].approval.validFor is the life of an approved plan, and nothing is planned: set approval.plan, or remove it",

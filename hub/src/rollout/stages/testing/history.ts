@@ -5,7 +5,7 @@ import { hasRevision } from "../member.ts";
 import { stepRollout } from "../staged-step.ts";
 import { checkRolledBack, checkSoaks, checkStage, checkWindows } from "./invariants.ts";
 import { createMoveCheck } from "./moves.ts";
-import { checkApproved, checkAskedOnce } from "./plan-invariants.ts";
+import { applyVerified, checkApproved, checkAskedOnce, checkRefused } from "./plan-invariants.ts";
 import {
   aSimulatedCluster,
   becomeReady,
@@ -81,6 +81,8 @@ function randomStage(random: Random, index: number, isLast: boolean): RolloutSta
     [{ name: "opening", window: { schedule: "days" }, timeout: "3h" }],
     [{ name: "plan", approval: { plan: true, validFor: "3h" }, timeout: "2h" }],
     [{ name: "plan", approval: { plan: true } }],
+    [{ name: "plan", approval: { plan: true, verify: true } }],
+    [{ name: "plan", approval: { plan: true, verify: true, validFor: "3h" }, timeout: "2h" }],
   ]);
   return {
     name: `s${index}`,
@@ -121,6 +123,7 @@ function randomCluster(random: Random, name: string): SimulatedCluster {
     isConnected: random() > 0.1,
     live: pick(random, liveStates),
     isOutdated: random() < 0.03,
+    verifies: random() > 0.03,
   });
 }
 
@@ -130,8 +133,11 @@ function act(simulation: Simulation, random: Random): void {
   const cluster = pick(random, clusters);
   const roll = random();
   if (roll < 0.34) {
-    for (const each of clusters)
-      if (each.isConnected && !each.isPaused && random() < 0.8) becomeReady(each);
+    for (const each of clusters) {
+      // Between an approval and Helm.
+      if (each.applied !== each.desired && random() < 0.4) each.live = pick(random, liveStates);
+      if (each.isConnected && !each.isPaused && random() < 0.8) applyVerified(simulation, each);
+    }
   } else if (roll < 0.4) cluster.hasGivenUp = !cluster.isReady;
   else if (roll < 0.45) breakDown(simulation, cluster);
   else if (roll < 0.52) cluster.isConnected = !cluster.isConnected;
@@ -163,7 +169,8 @@ function actOnPlans(simulation: Simulation, cluster: SimulatedCluster, random: R
     cluster.live = pick(random, liveStates);
   } else if (roll < 0.7) simulation.plans.clear();
   else if (roll < 0.9) simulation.isAnswering = !simulation.isAnswering;
-  else cluster.isOutdated = !cluster.isOutdated;
+  else if (roll < 0.95) cluster.isOutdated = !cluster.isOutdated;
+  else cluster.verifies = !cluster.verifies;
 }
 
 function decide(simulation: Simulation, random: Random): void {
@@ -193,8 +200,10 @@ function commandOf(simulation: Simulation, random: Random): void {
 /** How it ended. */
 interface HistoryOutcome {
   readonly promoted: number;
-  /** Of these, by reports of single clusters. */
+  /** How many of them by reports of single clusters. */
   readonly promotedByReports: number;
+  /** Promotions that an agent has refused. */
+  readonly refused: number;
   readonly phase: string;
 }
 
@@ -225,7 +234,12 @@ export function randomHistory(seed: number): HistoryOutcome {
   observer.settled();
   const { phase } = statusOf(simulation);
   if (random() < 0.3) finish(simulation, observer);
-  return { promoted: observer.promoted(), promotedByReports: observer.promotedByReports(), phase };
+  return {
+    promoted: observer.promoted(),
+    promotedByReports: observer.promotedByReports(),
+    refused: observer.refused(),
+    phase,
+  };
 }
 
 interface Observer {
@@ -233,25 +247,37 @@ interface Observer {
   readonly settled: () => void;
   readonly promoted: () => number;
   readonly promotedByReports: () => number;
+  readonly refused: () => number;
 }
 
 /** Sees every pass, and computes what may be promoted by itself, from what was stored before it. */
 function createObserver(simulation: Simulation): Observer {
   const promotions = new Map<string, number>();
   const moves = createMoveCheck(simulation);
+  const refusals = new Set<string>();
+  /** Skipped in a rollout that was taken back when that ended: what is not skipped any more then keeps what it has. */
+  const skippedAtEnd = new Map<string, readonly string[]>();
   let total = 0;
 
   function onPass({ inputs, result, promoted }: Pass): void {
     moves.onPass({ inputs, result, promoted });
+    for (const { key, promotion, refused } of inputs.members)
+      if (refused !== undefined) refusals.add(`${key} ${promotion?.at}`);
     const again = stepRollout(inputs);
     // Each leader gets the same answer: 11.
     assert.deepEqual(again.promotions, result.promotions, "11: the same state, another answer");
     const { stored, spec, name } = inputs;
     const { phase, reason, stage, since } = result.status;
+    if (phase === "RolledBack" && stored?.phase !== phase)
+      skippedAtEnd.set(
+        name,
+        inputs.members.filter(({ isSkipped }) => isSkipped).map(({ key }) => key),
+      );
     if (stored?.phase === phase && stored.reason === reason && stored.stage === stage)
       assert.equal(since, stored.since, "12: since has moved");
     checkSoaks(inputs, result.status);
     checkAskedOnce(inputs, result.status);
+    checkRefused({ inputs, result, promoted });
     checkWindows({ inputs, result, promoted });
     if (promoted.length === 0) return;
     assert.ok(stored !== undefined, "4: promoted before anything was stored");
@@ -261,6 +287,7 @@ function createObserver(simulation: Simulation): Observer {
       const count = (promotions.get(once) ?? 0) + 1;
       promotions.set(once, count);
       assert.ok(!member.isPaused && !member.isSkipped, "5: paused or skipped");
+      assert.equal(member.refused, undefined, "7: promoted again before it was taken back");
       assert.equal(inputs.isPaused, false, "5: the Bundle is paused");
       assert.notEqual(spec.state, "Halted", "6: halted by a person");
       if (isRollback) {
@@ -300,10 +327,19 @@ function createObserver(simulation: Simulation): Observer {
       assert.ok((message ?? "") !== "", "12: no sentence");
       assert.ok(reason !== undefined && since !== undefined, "12: no reason");
     }
-    if (phase === "RolledBack") checkRolledBack(simulation);
+    if (phase === "RolledBack") {
+      const skipped = skippedAtEnd.get(simulation.rollouts.at(-1)?.metadata.name ?? "");
+      checkRolledBack(simulation, new Set(skipped));
+    }
   }
 
-  return { onPass, settled, promoted: () => total, promotedByReports: moves.promoted };
+  return {
+    onPass,
+    settled,
+    promoted: () => total,
+    promotedByReports: moves.promoted,
+    refused: () => refusals.size,
+  };
 }
 
 /** Whether the rollout of the desired revision is completed, and every cluster has it. */
@@ -328,6 +364,7 @@ function finish(simulation: Simulation, observer: Observer): void {
     cluster.isOffSchedule = false;
     cluster.waitsForDependency = false;
     cluster.isOutdated = false;
+    cluster.verifies = true;
     becomeReady(cluster);
   }
   simulation.strategy = {

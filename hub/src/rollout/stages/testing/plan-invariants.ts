@@ -7,9 +7,17 @@ import type {
   GateRecord,
   StageStatus,
 } from "@flotilla/shared/api/rollout";
+import { noChange } from "@flotilla/shared/plan/approved";
 import { parseTime } from "@flotilla/shared/time";
 import { digestOf } from "../gate.ts";
-import { minutes, type Pass, type Simulation } from "./simulation.ts";
+import {
+  becomeReady,
+  diffIn,
+  minutes,
+  type Pass,
+  type SimulatedCluster,
+  type Simulation,
+} from "./simulation.ts";
 
 const freshMs = 15 * minutes;
 
@@ -22,13 +30,18 @@ export function checkApproved(
   const { stored, assignment, nowMs, spec } = inputs;
   const state = stored?.stages?.find(({ name }) => name === stage.name);
   for (const gate of plannedGates(stage))
-    for (const { member, isRollback } of promoted) {
+    for (const { member, isRollback, planned } of promoted) {
       if (isRollback || assignment.get(member.key) !== stage.name) continue;
       const plan = plans.get(member.key);
       assert.ok(plan?.diff !== undefined, "14: promoted without a plan");
       assert.equal(plan.content, member.content, "14: the plan is of another content");
       assert.equal(plan.applied, member.applied, "14: something else was installed by then");
       assert.ok(nowMs - plan.atMs <= freshMs, "14: the plan is old");
+      assert.equal(plan.refusals, member.promotion?.refused ?? 0, "14: the plan was refused");
+      const verified = gate.approval?.verify === true ? plan.diff || noChange : undefined;
+      assert.equal(planned, verified, "14: its agent verifies something else");
+      const isAble = planned === undefined || member.cannotVerify === undefined;
+      assert.ok(isAble, "14: promoted to an agent that verifies nothing");
       if (plan.diff === "") continue;
       const approved = (state?.gates ?? []).filter((record) => isValid(record, gate, nowMs));
       for (const record of approved)
@@ -36,6 +49,35 @@ export function checkApproved(
       const diffs = approved.flatMap((record) => record.plan?.diffs ?? []);
       assert.ok(diffs.includes(plan.diff), "14: promoted with a diff that was not approved");
     }
+}
+
+/** What an agent has refused counts neither as a failure nor as promoted. */
+export function checkRefused({ inputs: { members }, result: { classed } }: Pass): void {
+  for (const { key, refused, desired } of members) {
+    if (refused === undefined) continue;
+    assert.notEqual(desired, refused, "14: counts as promoted");
+    assert.notEqual(classed.get(key)?.class, "failed", "14: counts as a failure");
+  }
+}
+
+/**
+ * The agent of a cluster applies what is desired. Where its stage verifies plans, what changes by that is what somebody approved, whatever
+ * others have changed since it was promoted.
+ */
+export function applyVerified({ rollouts }: Simulation, cluster: SimulatedCluster): void {
+  const { applied, desired, promotion } = cluster;
+  const diff = diffIn(cluster, desired);
+  becomeReady(cluster);
+  if (promotion?.planned === undefined || cluster.applied === applied) return;
+  const rollout = rollouts.find(({ metadata }) => metadata.name === promotion.rollout);
+  const approved = (rollout?.status?.stages ?? [])
+    .flatMap(({ gates = [] }) => gates)
+    .filter(({ result }) => result === "Passed")
+    .flatMap(({ plan }) => plan?.diffs ?? []);
+  assert.ok(
+    diff === "" || (diff === promotion.planned && approved.includes(diff)),
+    "14: an agent changed what nobody has approved",
+  );
 }
 
 function plannedGates({ before }: RolloutStage): readonly StageGate[] {
@@ -102,5 +144,5 @@ function isRejected({ result, reason }: GateRecord): boolean {
 
 /** A person goes on after the rejection: the gate is asked for again. */
 function isResumed(stage: StageStatus | undefined): boolean {
-  return stage?.phase === "Halted" || stage?.phase === "Gated" || stage?.phase === "Pending";
+  return stage?.phase !== "Completed";
 }

@@ -10,6 +10,7 @@ import { formatTimeMs } from "@flotilla/shared/time";
 import { assignStages, stagesOf } from "../../../rules/index.ts";
 import { chooseRollout, completedOf } from "../choose-rollout.ts";
 import { hasRevision, type Member, type MemberPlan } from "../member.ts";
+import { plannedAgainAt, takenBack } from "../refusals.ts";
 import { stableOf } from "../rollout-facts.ts";
 import { openingOf, type WindowOf, type WindowState } from "../stage-windows.ts";
 import { type Promoted, type StepResult, stepRollout } from "../staged-step.ts";
@@ -34,6 +35,10 @@ export interface SimulatedCluster {
   live: string;
   /** Its agent makes no plans. */
   isOutdated: boolean;
+  /** Its agent plans once more right before Helm runs. */
+  verifies: boolean;
+  /** The content that its agent has refused. */
+  refused: string | undefined;
 }
 
 /** What an agent has answered. */
@@ -41,6 +46,8 @@ export interface SimulatedPlan {
   readonly content: string;
   readonly applied: string;
   readonly atMs: number;
+  /** How often it had refused what was promoted. */
+  readonly refusals: number;
   /** Undefined: it makes no plans. "": nothing would change. */
   readonly diff: string | undefined;
 }
@@ -138,6 +145,8 @@ export function aSimulatedCluster(
     isOffSchedule: false,
     live: "",
     isOutdated: false,
+    verifies: true,
+    refused: undefined,
     ...fields,
   };
 }
@@ -208,10 +217,11 @@ export function pass(simulation: Simulation): readonly string[] | undefined {
   // As the API server stores it: JSON.
   const status: BundleRolloutStatus = JSON.parse(JSON.stringify(withGates(result.status)));
   replace(simulation, { ...rollout, status });
+  const changes = takeBack(simulation);
   for (const promotion of result.promotions) promote(simulation, rollout.metadata.name, promotion);
   deployStable(simulation, rollout);
   const answers = answerPlans(simulation, rollout, result.toPlan);
-  const isIdle = result.isStored && result.promotions.length === 0 && answers === 0;
+  const isIdle = result.isStored && result.promotions.length + answers + changes === 0;
   return isIdle && withGates(result.status) === result.status
     ? undefined
     : result.promotions.map(({ member }) => member.key);
@@ -228,12 +238,19 @@ function answerPlans(
     const cluster = clusters.get(key);
     if (cluster === undefined) continue;
     const content = spec.revision;
-    plans.set(key, { content, applied, atMs: nowMs, diff: diffIn(cluster, content) });
+    const refusals = refusalsIn(cluster);
+    plans.set(key, { content, applied, atMs: nowMs, refusals, diff: diffIn(cluster, content) });
   }
   return members.length;
 }
 
-function diffIn(
+/** A refusal that was not taken back yet is one more. */
+function refusalsIn({ promotion, refused }: SimulatedCluster): number {
+  return (promotion?.refused ?? 0) + (refused === undefined ? 0 : 1);
+}
+
+/** What would change in it: "" nothing, undefined: its agent makes no plans. */
+export function diffIn(
   { isOutdated, applied, live }: SimulatedCluster,
   content: string,
 ): string | undefined {
@@ -248,11 +265,16 @@ const retryMs = 60_000;
 /** What the leader knows of it, while that fits. */
 function planIn(
   { plans, nowMs }: Simulation,
-  { name, applied }: SimulatedCluster,
+  cluster: SimulatedCluster,
   content: string,
 ): MemberPlan | undefined {
+  const { name, applied, promotion } = cluster;
+  const againAtMs = plannedAgainAt(promotion);
+  if (againAtMs !== undefined && nowMs < againAtMs)
+    return { kind: "unknown", message: "its agent has refused again", untilMs: againAtMs };
   const plan = plans.get(name);
   if (plan === undefined || plan.content !== content || plan.applied !== applied) return undefined;
+  if (plan.refusals !== refusalsIn(cluster)) return undefined;
   const untilMs = plan.atMs + (plan.diff === undefined ? retryMs : freshMs);
   if (nowMs > untilMs) return undefined;
   return plan.diff === undefined
@@ -298,12 +320,23 @@ function membersOf(simulation: Simulation, { spec }: BundleRollout): readonly Me
   return [...simulation.clusters.values()]
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map((simulated) => {
-      const { name, labels: _, live: _live, isOutdated: _outdated, ...cluster } = simulated;
+      const {
+        name,
+        labels: _,
+        live: _live,
+        isOutdated: _outdated,
+        verifies,
+        ...cluster
+      } = simulated;
+      const isRefused = cluster.refused !== undefined;
+      const desired = isRefused ? (cluster.promotion?.from ?? "") : cluster.desired;
       return {
         ...cluster,
+        desired,
         key: name,
         content: spec.revision,
-        isReady: cluster.isReady && cluster.applied === cluster.desired,
+        isReady: cluster.isReady && cluster.applied === desired,
+        cannotVerify: verifies ? undefined : "its agent is older",
         isPaused: cluster.isPaused || simulation.isPaused,
         isSkipped: skip.has(name),
         message: "",
@@ -350,11 +383,37 @@ function inputsOf(
   };
 }
 
-function promote(simulation: Simulation, rollout: string, { member, content }: Promoted): void {
+/** What was refused is taken back, whatever the rollout does; returns in how many clusters. */
+function takeBack({ clusters, nowMs }: Simulation): number {
+  let count = 0;
+  for (const cluster of clusters.values()) {
+    const { promotion, refused } = cluster;
+    if (promotion === undefined || refused === undefined) continue;
+    count += 1;
+    cluster.desired = promotion.from;
+    cluster.promotion = takenBack(promotion, refused, nowMs);
+    cluster.refused = undefined;
+    // Nothing was changed in it.
+    cluster.isReady = promotion.wasReady === true && cluster.applied === cluster.desired;
+    if (cluster.isReady) cluster.unreadySinceMs = undefined;
+  }
+  return count;
+}
+
+function promote(
+  simulation: Simulation,
+  rollout: string,
+  { member, content, planned }: Promoted,
+): void {
   const cluster = simulation.clusters.get(member.key);
   if (cluster === undefined) return;
   const { desired: from, isReady: wasReady } = member;
-  cluster.promotion = { rollout, at: formatTimeMs(simulation.nowMs), from, wasReady };
+  const refused = member.promotion?.rollout === rollout ? member.promotion.refused : undefined;
+  cluster.promotion = {
+    ...{ rollout, at: formatTimeMs(simulation.nowMs), from, wasReady },
+    ...(planned !== undefined && { planned }),
+    ...(planned !== undefined && refused !== undefined && { refused }),
+  };
   cluster.desired = content;
   cluster.hasGivenUp = false;
   cluster.testsPassed = undefined;
@@ -373,8 +432,19 @@ function deployStable(simulation: Simulation, { status }: BundleRollout): void {
     }
 }
 
-/** The agent has applied what is desired, and it is ready. */
+/** The agent has applied what is desired, and it is ready; or it has refused it, because something else would change than was approved. */
 export function becomeReady(cluster: SimulatedCluster): void {
+  const { applied, desired, promotion, verifies } = cluster;
+  if (cluster.refused !== undefined) return;
+  if (promotion?.planned !== undefined && applied !== desired) {
+    const diff = diffIn(cluster, desired);
+    // It is not sent to one that does not verify.
+    if (!verifies || diff === undefined) return;
+    if (diff !== "" && diff !== promotion.planned) {
+      cluster.refused = desired;
+      return;
+    }
+  }
   cluster.applied = cluster.desired;
   cluster.isReady = cluster.desired !== "";
   cluster.unreadySinceMs = undefined;
