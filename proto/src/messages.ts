@@ -23,7 +23,7 @@ export interface ObservedDeployment extends DeploymentKey {
 
 /** What was approved to change with a content: the agent plans once more before its first run of Helm for it, and refuses anything else. */
 export interface PlanVerification {
-  /** Of the plan that was approved: `spec.promotion.planned` of the BundleDeployment. */
+  /** The plan that was approved: `spec.promotion.planned` of the BundleDeployment. */
   readonly diff: string;
   /** The key of the digests of masked values. Secret. */
   readonly key: Uint8Array;

@@ -25,7 +25,7 @@ export interface VerifyDeps {
 
 /** Something else would change than was approved. Nothing was changed. */
 export class PlanStaleError extends AppError {
-  /** Of the verification. */
+  /** When it was promoted: `at` of the verification. */
   readonly at: string;
 
   constructor(message: string, at: string) {

@@ -1,4 +1,4 @@
-/** Agents that plan once more right before Helm runs, in a fleet in memory: what becomes of a promotion that one of them refuses. */
+/** Plans that agents make once more right before Helm runs: what happens to a promotion that one refuses. A fleet in memory. */
 import assert from "node:assert/strict";
 import type { RolloutStrategy } from "@flotilla/shared/api";
 import type { GateRecord } from "@flotilla/shared/api/rollout";
