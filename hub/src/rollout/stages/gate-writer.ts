@@ -152,6 +152,7 @@ function conclusionOf(
     return isOver
       ? { status: "False", reason: "Superseded", message: "its rollout has ended" }
       : { status: "Unknown", reason: "Waiting", message: "" };
+  if (reason === "Obsolete") return { status: "False", reason: "Superseded", message };
   if (reason === "Expired" || reason === "Unverified") return { status: "False", reason, message };
   if (result === "Passed")
     return { status: "True", reason: type === "Approval" ? "Approved" : "Passed", message };

@@ -161,7 +161,7 @@ function judgeSoak(duration: string, record: GateRecord, facts: GateFacts): Gate
 
 interface End {
   readonly result: "Passed" | "Failed";
-  readonly reason: "Decided" | "Expired" | "Met" | "Unverified";
+  readonly reason: "Decided" | "Expired" | "Met" | "Obsolete" | "Unverified";
   readonly by?: string;
   /** Absent: nobody but the hub decided. */
   readonly verified?: boolean;

@@ -17,7 +17,12 @@ import {
   judgeGate,
   startGate,
 } from "./gate.ts";
-import type { ClassedMember, KnownMemberPlan, MemberPlan } from "./member.ts";
+import {
+  type ClassedMember,
+  hasRevision,
+  type KnownMemberPlan,
+  type MemberPlan,
+} from "./member.ts";
 import type { StageLimits } from "./promote.ts";
 
 /** Without `validFor`. */
@@ -59,11 +64,12 @@ function approvedDiffs(
   const validForMs = parseGoDuration(gate.approval?.validFor ?? "") ?? defaultValidForMs;
   return new Set(
     records
-      .filter(({ name, result, decision }) => {
+      .filter(({ name, result, reason, decision }) => {
         const atMs = parseTime(decision?.at);
         return (
           name === gate.name &&
           result === "Passed" &&
+          reason !== "Obsolete" &&
           atMs !== undefined &&
           nowMs < atMs + validForMs
         );
@@ -217,7 +223,9 @@ export function stepLatePlans(
     const current = currentRecord(records, gate);
     if (current?.result === "Waiting") {
       const judged = judgeGate(gate, current, facts);
-      if (judged !== current) records = records.map((each) => (each === current ? judged : each));
+      const next =
+        judged === current && isObsolete(current, members) ? closed(current, facts) : judged;
+      if (next !== current) records = records.map((each) => (each === current ? next : each));
       continue;
     }
     const needed = diffsIn(members);
@@ -239,6 +247,23 @@ export function stepLatePlans(
     .map((gate) => currentRecord(records, gate))
     .find((record) => record?.result === "Failed");
   return { records, failed };
+}
+
+/** Whether no member may need what is asked for: each one that waits has another diff by now. */
+function isObsolete({ plan }: GateRecord, members: readonly ClassedMember[]): boolean {
+  const asked = new Set(plan?.diffs);
+  return members.every(
+    ({ class: kind, member }) =>
+      kind === "skipped" ||
+      hasRevision(member) ||
+      (member.plan?.kind === "known" && !asked.has(member.plan.diff)),
+  );
+}
+
+/** Nothing was approved by that. What is needed again is asked for again. */
+function closed(record: GateRecord, { nowMs }: Pick<GateFacts, "nowMs">): GateRecord {
+  const message = "no cluster waits for these changes any more";
+  return ended(record, nowMs, { result: "Passed", reason: "Obsolete", message });
 }
 
 /** The diffs of members that wait. */

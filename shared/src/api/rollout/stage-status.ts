@@ -109,7 +109,7 @@ const gateRecordSchema = fields({
   type: described(z.enum(Object.values(gateTypes)), "What it waits for."),
   result: described(z.enum(gateResults), "The result; `Passed` and `Failed` are final."),
   reason: plainText(
-    "Why it ended: `Decided`, by a person or a controller; `Expired`; `Unverified`, by a name that the API server has not checked; or `Met`, by what the hub has seen.",
+    "Why it ended: `Decided`, by a person or a controller; `Expired`; `Unverified`, by a name that the API server has not checked; `Met`, by what the hub has seen; or `Obsolete`: no cluster waits for the changes that it asks about.",
   ),
   gate: described(name, "The name of the Gate."),
   uid: described(

@@ -100,11 +100,16 @@ function checkDigest(
   assert.equal(decision.digest, digest, "14: decided about something else");
 }
 
-function isValid({ name, result, decision }: GateRecord, gate: StageGate, nowMs: number): boolean {
+function isValid(
+  { name, result, reason, decision }: GateRecord,
+  gate: StageGate,
+  nowMs: number,
+): boolean {
   const hours = gate.approval?.validFor === "3h" ? 3 : 7 * 24;
   return (
     name === gate.name &&
     result === "Passed" &&
+    reason !== "Obsolete" &&
     nowMs < (parseTime(decision?.at) ?? 0) + hours * 60 * minutes
   );
 }
