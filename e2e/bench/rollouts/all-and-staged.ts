@@ -41,10 +41,14 @@ export async function allAndStaged(fleet: StagedFleet): Promise<readonly Figure[
   const fourth = Math.floor(inStage / share);
   // Not counted: code is loaded.
   await changed(fleet, quarters(agents), inStage);
+  console.log(`    ${rounds} rounds of three changes each`);
   for (let round = 0; round < rounds; round += 1) {
     all.push(await changed(fleet, null, agents));
     staged.push(await changed(fleet, quarters(agents), inStage));
     limited.push(await changed(fleet, quarters(agents, { maxUnavailable: "25%" }), fourth));
+    console.log(
+      `    round ${round + 1}: ${[all, staged, limited].map((each) => each.at(-1)?.ms.toFixed(0)).join(", ")} ms`,
+    );
   }
   const allMs = median(all.map(({ ms }) => ms));
   return [

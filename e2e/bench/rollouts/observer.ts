@@ -1,8 +1,9 @@
 /** Records every state of the clusters of one app and of its rollouts, as the API server delivers them: it knows nothing of the hub. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type BundleDeployment, bundleDeployments } from "@flotilla/shared/api";
 import { clusterLabel } from "@flotilla/shared/api/names";
 import { type BundleRollout, bundleRollouts } from "@flotilla/shared/api/rollout";
-import type { KubeRest } from "@flotilla/shared/kube/client";
+import { type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 
 /** A state of the BundleDeployment of one cluster. */
@@ -30,6 +31,7 @@ export interface Observer {
 }
 
 const watchSeconds = 3_600;
+const retryMs = 100;
 
 /** Resolves when what there is has been listed. `name`: of the BundleDeployments. */
 export async function observeRollouts(rest: KubeRest, name: string): Promise<Observer> {
@@ -76,23 +78,38 @@ export async function observeRollouts(rest: KubeRest, name: string): Promise<Obs
   };
 }
 
-/** Lists once, and never again: a state that was missed would be a limit that nobody checked. */
+/**
+ * Lists once, and never again: a state that was missed would be a limit that nobody checked. A watch that ends, as that of a slow
+ * reader does, goes on where it was; where the API server cannot do that, it rejects.
+ */
 async function follow<T extends KubeObject>(
   rest: KubeRest,
   resource: Resource<T>,
   signal: AbortSignal,
   observe: (object: T) => void,
 ): Promise<{ readonly ended: Promise<void> }> {
-  const { items, resourceVersion } = await rest.list(resource);
+  const { items, resourceVersion: listed } = await rest.list(resource);
   for (const item of items) observe(item);
-  async function watch(): Promise<void> {
+  let resourceVersion = listed;
+  async function watchOnce(): Promise<void> {
     const options = { resourceVersion, signal, timeoutSeconds: watchSeconds };
-    try {
-      for await (const event of rest.watch(resource, options))
-        if (event.type === "ADDED" || event.type === "MODIFIED") observe(event.object);
-    } catch (thrown) {
-      if (!signal.aborted) throw thrown;
+    for await (const event of rest.watch(resource, options)) {
+      if (event.type === "BOOKMARK") resourceVersion = event.resourceVersion;
+      else {
+        resourceVersion = event.object.metadata.resourceVersion ?? resourceVersion;
+        if (event.type !== "DELETED") observe(event.object);
+      }
     }
+  }
+  async function watch(): Promise<void> {
+    while (!signal.aborted)
+      try {
+        await watchOnce();
+      } catch (thrown) {
+        // The connection was cut.
+        if (thrown instanceof KubeStatusError) throw thrown;
+        await sleep(retryMs);
+      }
   }
   return { ended: watch() };
 }
