@@ -88,6 +88,97 @@ describe("the windows of a stage", () => {
     );
   });
 
+  test("that close let nothing be tried again that was in flight, until they open: its deadline begins then", async () => {
+    const fleet = await startAt(beforeClosing);
+    const promotedAt = fleet.deployment("ams")?.spec.promotion?.at ?? "";
+    assert.equal(fleet.deployment("ams")?.spec.offSchedule, undefined);
+
+    await fleet.pass(20_000);
+    assert.equal(fleet.deployment("ams")?.spec.offSchedule, true);
+    assert.equal(fleet.deployment("ams")?.spec.promotion?.at, promotedAt);
+    await fleet.pass(30 * 60_000);
+    assert.deepEqual([fleet.status().phase, fleet.status().clusters?.failed], ["Waiting", 0]);
+    assert.equal(
+      fleet.status().message,
+      "stage all: window nights opens at 2026-03-02T22:00:00Z; 2 clusters wait for it",
+    );
+
+    // As if it were the next night.
+    edit(fleet, { schedule: "0 0 23 * * ?" });
+    await fleet.pass();
+    const { offSchedule, promotion } = fleet.deployment("ams")?.spec ?? {};
+    assert.equal(offSchedule, undefined);
+    assert.ok((promotion?.at ?? "") > promotedAt);
+    assert.equal(fleet.status().clusters?.failed, 0);
+    fleet.ready("ams");
+    await fleet.pass();
+    assert.deepEqual(promoted(fleet), ["ams", "ber"]);
+  });
+
+  test("let go on what was applied after they have closed, which has its deadline from then on", async () => {
+    const fleet = await startAt(beforeClosing);
+    await fleet.pass(20 * 60_000);
+    const deployment = fleet.deployment("ams");
+    assert.equal(deployment?.spec.offSchedule, true);
+
+    const { deploymentID } = deployment.spec;
+    fleet.leader.rest.put(bundleDeployments, {
+      ...deployment,
+      status: { appliedDeploymentID: deploymentID, ready: false },
+    });
+    await fleet.pass();
+
+    assert.equal(fleet.deployment("ams")?.spec.offSchedule, undefined);
+    assert.equal(fleet.status().clusters?.failed, 0);
+    await fleet.pass(16 * 60_000);
+    assert.equal(fleet.status().phase, "Halted");
+  });
+
+  test("of a cluster's own Schedules hold what is in flight there, too", async () => {
+    const own = aSchedule("own", { targets: { clusters: [{ clusterName: "ams" }] } });
+    const fleet = await startAt(beforeClosing, { stages: [{ name: "all" }] }, [own]);
+    await fleet.pass(20_000);
+
+    assert.equal(fleet.deployment("ams")?.spec.offSchedule, true);
+    assert.equal(fleet.deployment("ber")?.spec.offSchedule, undefined);
+  });
+
+  test("hold what is in flight, and not what a rollback gives back", async () => {
+    const fleet = await startAt(inWindow);
+    for (let round = 0; round < 4; round += 1) {
+      fleet.ready();
+      await fleet.pass();
+    }
+    await fleet.publish("1.2.4");
+    const { deploymentID, promotion } = fleet.deployment("ams")?.spec ?? {};
+    edit(fleet, { schedule: "0 0 4 * * ?" });
+    await fleet.pass();
+    assert.equal(fleet.deployment("ams")?.spec.offSchedule, true);
+
+    fleet.command({ state: "RolledBack" });
+    await fleet.pass();
+
+    const back = fleet.deployment("ams")?.spec;
+    assert.notEqual(back?.deploymentID, deploymentID);
+    assert.equal(back?.deploymentID, promotion?.from);
+    assert.equal(back?.offSchedule, undefined);
+  });
+
+  test("hold what is in flight while the app is not accepted", async () => {
+    const fleet = await startAt(beforeClosing);
+    await fleet.pass(20_000);
+    fleet.setStrategy({ policy: "gone" });
+    await fleet.pass(20_000);
+    assert.equal(fleet.deployment("ams")?.spec.offSchedule, true);
+
+    await fleet.pass(30 * 60_000);
+    fleet.setStrategy(inNights);
+    await fleet.pass();
+
+    assert.equal(fleet.deployment("ams")?.spec.offSchedule, true);
+    assert.equal(fleet.status().clusters?.failed, 0);
+  });
+
   test("with deny close the stage whatever else is open", async () => {
     const freeze = { cron: "0 0 20 * * ?", duration: "3h", location: "UTC", deny: true };
     const stage = { name: "all", windows: [{ schedule: "nights" }, freeze] };

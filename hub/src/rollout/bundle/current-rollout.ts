@@ -126,13 +126,15 @@ export function stagedStep({
   placement,
   gets,
   holdsForce,
+  isOffSchedule,
 }: StagedPlan<Placement>["targets"][number]): RolloutStep {
-  if (gets === undefined) return { ...heldStep(placement), holdsForce };
+  if (gets === undefined) return { ...heldStep(placement), holdsForce, isOffSchedule };
   const { promotion, deploymentId, referencedObjects } = gets;
   return {
     placement: { ...placement, deploymentId, referencedObjects },
     hold: undefined,
     holdsForce,
+    isOffSchedule,
     promotion,
   };
 }

@@ -143,17 +143,18 @@ function updated(
 /** What is held is still staged, and not promoted; where no partition takes the cluster, what is staged stays, too. */
 function specFor(
   bundle: Bundle,
-  { placement, hold, holdsForce = false, promotion }: RolloutStep,
+  { placement, hold, holdsForce = false, isOffSchedule, promotion }: RolloutStep,
   existing?: BundleDeployment,
 ): BundleDeployment["spec"] {
   const current = existing?.spec;
   const isForceHeld = hold === "offSchedule" || holdsForce;
   if (hold === "staged" && existing !== undefined)
-    return keptSpec(bundle, placement, { existing, isForceHeld });
+    return keptSpec(bundle, placement, { existing, isForceHeld, isOffSchedule });
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
   const isKept = hold === "unassigned" && current !== undefined;
   const staged = isKept ? current.stagedDeploymentID : placement.deploymentId;
   const promoted = hold === undefined ? placement.deploymentId : (current?.deploymentID ?? "");
+  const isOff = hold === "offSchedule" || isOffSchedule === true;
   // The content that still runs keeps its referenced objects.
   const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
   const incoming = isKept ? [] : placement.referencedObjects;
@@ -165,7 +166,9 @@ function specFor(
     ...(promotion !== undefined && { promotion }),
     ...(paused && { paused: true }),
     ...(placement.isSuspended && { suspend: true }),
-    ...(hold === "offSchedule" && isInFlight(existing) && { offSchedule: true }),
+    ...(isOff &&
+      promoted === current?.deploymentID &&
+      isInFlight(existing) && { offSchedule: true }),
     ...permittedRequest(requestedOf(bundle), isForceHeld, existing),
     ...(referencedObjects.length > 0 && { referencedObjects }),
   };
@@ -205,7 +208,15 @@ function permittedRequest(
 function keptSpec(
   bundle: Bundle,
   { cluster, isSuspended }: Placement,
-  { existing, isForceHeld }: { readonly existing: BundleDeployment; readonly isForceHeld: boolean },
+  {
+    existing,
+    isForceHeld,
+    isOffSchedule = existing.spec.offSchedule === true,
+  }: {
+    readonly existing: BundleDeployment;
+    readonly isForceHeld: boolean;
+    readonly isOffSchedule: boolean | undefined;
+  },
 ): BundleDeployment["spec"] {
   const { deploymentID, stagedDeploymentID, promotion, referencedObjects } = existing.spec;
   const paused = bundle.spec.paused === true || cluster.spec.paused === true;
@@ -215,6 +226,7 @@ function keptSpec(
     ...(promotion !== undefined && { promotion }),
     ...(paused && { paused: true }),
     ...(isSuspended && { suspend: true }),
+    ...(isOffSchedule && isInFlight(existing) && { offSchedule: true }),
     ...permittedRequest(requestedOf(bundle), isForceHeld, existing),
     ...((referencedObjects ?? []).length > 0 && { referencedObjects }),
   };
@@ -241,7 +253,7 @@ export function heldDeployment(
 
 /**
  * A deployment of a Bundle that may promote nothing, held off schedule while what was promoted is not applied; undefined when it is so
- * already.
+ * already. One of a staged rollout is let go on by that alone, which knows the windows of its stage.
  */
 export function scheduledDeployment(
   deployment: BundleDeployment,
@@ -249,7 +261,8 @@ export function scheduledDeployment(
 ): BundleDeployment | undefined {
   if (deployment.metadata.deletionTimestamp !== undefined) return undefined;
   const { offSchedule: _, ...others } = deployment.spec;
-  const isHeld = isOffSchedule && isInFlight(deployment);
+  const isStaged = deployment.spec.promotion !== undefined && deployment.spec.offSchedule === true;
+  const isHeld = isStaged || (isOffSchedule && isInFlight(deployment));
   const spec = { ...others, ...(isHeld && { offSchedule: true }) };
   return isSame(deployment.spec, spec) ? undefined : { ...deployment, spec };
 }

@@ -10,6 +10,8 @@ export interface RolloutStep {
   readonly hold: HoldReason | undefined;
   /** A request to force waits for its turn, so that not all clusters are upgraded at once. */
   readonly holdsForce?: boolean;
+  /** No window permits to try again what is in flight; absent: as it is, in a staged rollout. */
+  readonly isOffSchedule?: boolean;
   /** By which staged rollout the content was promoted. */
   readonly promotion?: Promotion | undefined;
 }

@@ -135,7 +135,7 @@ async function promote(
 ): Promise<boolean> {
   const steps = next.map(({ cluster, gets }) => {
     const placement = placementIn(bundle, cluster, { ...gets, isSuspended: false });
-    return stagedStep({ placement, gets, holdsForce: false });
+    return stagedStep({ placement, gets, holdsForce: false, isOffSchedule: false });
   });
   const existing = next.flatMap(({ cluster }) => deployments.in(bundle, cluster) ?? []);
   // Only of clusters that are promoted: no window closes any of them.

@@ -8,7 +8,7 @@ const ready: Member = {
   ...{ key: "", content: "v1", desired: "v1", applied: "v1", isReady: true },
   ...{ unreadySinceMs: undefined, promotion: undefined, hasGivenUp: false },
   ...{ waitsForDependency: false, testsPassed: undefined, isConnected: true, isPaused: false },
-  ...{ isOffSchedule: false, isSkipped: false, force: "waiting", message: "" },
+  ...{ isOffSchedule: false, isHeld: false, isSkipped: false, force: "waiting", message: "" },
 };
 
 const broken = { isReady: false } as const;

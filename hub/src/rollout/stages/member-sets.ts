@@ -79,7 +79,8 @@ export class MemberSets {
   /** A member is so now. False: that may mean more than another number in its stage, so all of them have to be evaluated. */
   move(member: Member, nowMs: number): boolean {
     const before = this.#states.get(member.key);
-    if (before === undefined || isBlocked(member) || isForced(member)) return false;
+    if (before === undefined || isBlocked(member) || isForced(member) || member.isHeld)
+      return false;
     const stage = (before >> stageShift) & stageMask;
     const after = this.#stateNow(member, before, nowMs);
     if (after === before) return true;
@@ -144,7 +145,7 @@ export interface SetsInputs {
  */
 export function memberSetsOf(
   inputs: StepInputs,
-  { isStored, status, parts, toPlan, wakesAtMs }: StepResult,
+  { isStored, status, parts, toPlan, held, wakesAtMs }: StepResult,
   variantOf: SetsInputs["variantOf"],
 ): MemberSets | undefined {
   const { spec, strategy, members, isPaused, goesBack, isSuperseded, nowMs } = inputs;
@@ -153,6 +154,8 @@ export function memberSetsOf(
   if (!isStored || !isRunning || !isPromoting || goesBack || isSuperseded) return undefined;
   // What would change in a member, and when it is asked, depends on all of them.
   if (toPlan.length > 0 || hasPlanGates(strategy) || members.some(isForced)) return undefined;
+  // What is held has to be let go as soon as it is applied.
+  if (held.size > 0 || members.some(({ isHeld }) => isHeld)) return undefined;
   if (parts.some(isReopened)) return undefined;
   const current = parts.findIndex(({ stored }) => !isThrough(stored?.phase));
   const part = parts[current];

@@ -27,6 +27,8 @@ export function memberWaiting(input: WaitingStage, members: readonly ClassedMemb
   const inFlight = members.filter((each) => each.class === "inFlight");
   const blocked = inFlight.filter(({ member }) => member.waitsForDependency);
   const offSchedule = members.filter((each) => each.class === "offSchedule");
+  // What no window permits to try again is not on its way.
+  const flying = inFlight.filter(({ member }) => !member.isHeld);
   const isFree = choosePromotions(members, limits).length > 0;
   if (blocked.length > 0)
     return {
@@ -35,7 +37,7 @@ export function memberWaiting(input: WaitingStage, members: readonly ClassedMemb
       clusters: named(keysOf(blocked)),
       isIdle: blocked.length === inFlight.length && !isFree,
     };
-  if (inFlight.length === 0 && !isFree) {
+  if (flying.length === 0 && !isFree) {
     const unapproved = members.filter((each) => each.class === "pending" && each.lacksApproval);
     if (unapproved.length > 0)
       return {
@@ -63,7 +65,7 @@ export function memberWaiting(input: WaitingStage, members: readonly ClassedMemb
       reason: "WindowClosed",
       stage: stage.name,
       window: window.closed,
-      clusters: offSchedule.length,
+      clusters: offSchedule.length + inFlight.length,
       shutOut: shutOutOf(input, offSchedule),
     };
   }

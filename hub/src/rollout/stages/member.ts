@@ -46,6 +46,8 @@ export interface Member {
   readonly isPaused: boolean;
   /** Its Schedules are closed. */
   readonly isOffSchedule: boolean;
+  /** What it is to have is in flight and held by `offSchedule`, which is written: it is not tried again, and its deadline stands still. */
+  readonly isHeld: boolean;
   readonly isSkipped: boolean;
   /** A Policy requires an approval before it. */
   readonly needsApproval?: boolean;
@@ -155,6 +157,11 @@ function classOf(
   return member.isOffSchedule || !context.isWindowOpen ? "offSchedule" : "pending";
 }
 
+/** Whether what it is to have, whichever content that is, was not applied yet. */
+export function isUnapplied({ desired, applied }: Pick<Member, "desired" | "applied">): boolean {
+  return desired !== "" && applied !== desired;
+}
+
 /** Whether it was promoted to the revision, or had the same content before. */
 export function hasRevision({ content, desired }: Member): boolean {
   return content !== "" && desired === content;
@@ -170,9 +177,9 @@ function isDone(member: Member, { needsTests }: ClassContext): boolean {
   );
 }
 
-/** Undefined where it stands still: members wait for a dependency, or it is paused. */
+/** Undefined where it stands still: members wait for a dependency, or it is paused, or held until a window opens. */
 function deadlineOf(member: Member, context: ClassContext): number | undefined {
-  if (context.isBlocked || member.isPaused) return undefined;
+  if (context.isBlocked || member.isPaused || member.isHeld) return undefined;
   const promotedAtMs = promotedAt(member, context.rollout);
   const { startedAtMs, resumedAtMs = 0, deadlineMs } = context;
   const sinceMs = Math.max(promotedAtMs ?? startedAtMs, member.unreadySinceMs ?? 0, resumedAtMs);

@@ -64,6 +64,7 @@ export function memberOf(source: MemberSource): Member {
     isConnected: presenceOf(cluster) === "Connected" && cluster.status?.namespace !== undefined,
     isPaused: isHeld || cluster.spec.paused === true,
     isOffSchedule: cluster.status?.scheduled === true && cluster.status.activeSchedule !== true,
+    isHeld: isSigned && deployment?.spec.offSchedule === true,
     isSkipped: skip.has(key),
     needsApproval: source.needsApproval === true,
     force: forceOf(source),

@@ -8,7 +8,8 @@ import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { atLeastOne } from "../../rules/index.ts";
 import { heldRequests } from "./forced-requests.ts";
 import { earliest, restartSoaks } from "./gate.ts";
-import { isFailure, type Member } from "./member.ts";
+import { heldMembers } from "./held-members.ts";
+import { isFailure, isUnapplied, type Member } from "./member.ts";
 import { adopted, breachText, end, endText, halt, kept, pausedPhase, unpaused } from "./phases.ts";
 import { plannedIn, stepLatePlans, unplanned } from "./plan-gates.ts";
 import { choosePromotions } from "./promote.ts";
@@ -47,6 +48,8 @@ export interface StepResult {
   readonly lackingApproval: readonly string[];
   /** The keys of those whose request to force waits for its turn. */
   readonly heldRequests: ReadonlySet<string>;
+  /** The keys of those that are not tried again until a window opens. */
+  readonly held: ReadonlySet<string>;
   /** Members of which it has to be known what would change before anything more is approved or promoted. */
   readonly toPlan: readonly Member[];
   /** When it may change by time alone, ms since 1970. */
@@ -67,9 +70,17 @@ export function stepRollout(inputs: StepInputs): StepResult {
     parts,
     lackingApproval: lackingApprovalIn(parts),
     heldRequests: heldRequests(forcedParts({ ...inputs, nowMs }, parts)),
+    held: heldMembers(inputs, parts),
     toPlan: mayStep(inputs, status.phase) ? toPlanIn(parts, status) : [],
-    wakesAtMs: earliest([decided.wakesAtMs, ...wakesOf(parts, status)]),
+    wakesAtMs: earliest([decided.wakesAtMs, ...edgesOf(parts), ...wakesOf(parts, status)]),
   };
+}
+
+/** When the windows open or close of stages where that holds, or lets go on, what is in flight: whatever the phase is. */
+function edgesOf(parts: readonly StageParts[]): readonly (number | undefined)[] {
+  return parts.map(({ members, window }) =>
+    members.some(({ member }) => isUnapplied(member)) ? window.changesAtMs : undefined,
+  );
 }
 
 /** Deadlines of clusters in flight, and windows for which members wait, whatever stage they are in. */

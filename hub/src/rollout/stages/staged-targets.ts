@@ -30,6 +30,8 @@ export interface StagedTarget<P> {
   readonly gets: (PinnedContent & { readonly promotion: Promotion | undefined }) | undefined;
   /** Its request to force waits for its turn. */
   readonly holdsForce: boolean;
+  /** What it has in flight is not tried again until a window opens. */
+  readonly isOffSchedule: boolean;
 }
 
 /** One pass: what there is, and what its step decided. */
@@ -72,11 +74,15 @@ export function createStagedTargets({
         const [promotion, member] = [promoted.get(key), byKey.get(key)];
         const content = contents.get(key);
         const fallback = stable.get(key);
-        const target = { placement, holdsForce: result.heldRequests.has(key) };
+        const isOffSchedule = result.held.has(key);
+        const target = { placement, holdsForce: result.heldRequests.has(key), isOffSchedule };
         if (promotion !== undefined)
           targets.push({ ...target, gets: await promotedContent(pass, content, promotion) });
         else if (member !== undefined && hasRevision(member) && content !== undefined)
-          targets.push({ ...target, gets: { ...pick(content), promotion: member.promotion } });
+          targets.push({
+            ...target,
+            gets: { ...pick(content), promotion: keptPromotion(member, isOffSchedule) },
+          });
         else if (member?.refused !== undefined)
           targets.push({ ...target, gets: await contentBefore(pass, member) });
         else if (member?.desired === "" && !member.isPaused && fallback !== undefined)
@@ -86,6 +92,13 @@ export function createStagedTargets({
       return targets;
     },
   };
+
+  /** Once a window lets it go on, or it was applied meanwhile, its deadline begins again. */
+  function keptPromotion({ promotion, isHeld }: Member, isOffSchedule: boolean) {
+    return promotion !== undefined && isHeld && !isOffSchedule
+      ? { ...promotion, at: formatTimeMs(clock.now()) }
+      : promotion;
+  }
 
   async function promotedContent(
     { rollout, rollouts }: Pick<StagedPass<unknown>, "rollout" | "rollouts">,

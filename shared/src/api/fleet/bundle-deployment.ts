@@ -38,7 +38,7 @@ const bundleDeploymentSpecSchema = fields({
     "Nothing is promoted, and nothing is changed in the cluster. The release stays installed when this object is deleted.",
   ),
   offSchedule: flag(
-    "No Schedule of the cluster is active, and the deployment was not applied when the last one ended: the agent does not try again until one is active.",
+    "No Schedule of the cluster is active, or no window of its stage is open, and the deployment was not applied when the last one ended: the agent does not try again until one is.",
   ),
   requestedAt: described(
     z.string().max(maxIdLength).optional(),

@@ -54,7 +54,7 @@ export const promotionSchema = fields({
   rollout: described(z.string().max(253), "The BundleRollout that promoted `deploymentID`."),
   at: described(
     z.string().max(32),
-    "When, RFC 3339 with milliseconds. From then on `progressDeadline` runs.",
+    "When, RFC 3339 with milliseconds; later, when it went on after a window had held it. From then on `progressDeadline` runs.",
   ),
   from: described(
     z.string().max(256),

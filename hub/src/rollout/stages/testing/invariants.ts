@@ -121,6 +121,18 @@ export function checkWindows({ inputs, result }: Pass): void {
       assert.ok(isOpen && problem === undefined, "5: a gate passed while its window is closed");
     }
   }
+  for (const stage of strategy.stages ?? []) {
+    const isOpen = isOpenAt(stage, inputs);
+    for (const member of inputs.members) {
+      if (inputs.assignment.get(member.key) !== stage.name || !hasRevision(member)) continue;
+      const isOff = member.applied !== member.desired && (member.isOffSchedule || !isOpen);
+      assert.equal(
+        result.held.has(member.key),
+        isOff,
+        "5: tried in a closed window, or held in an open one",
+      );
+    }
+  }
   if (status.phase !== "Waiting" || status.reason !== "WindowClosed") return;
   const stage = strategy.stages?.find(({ name }) => name === status.stage);
   if (stage === undefined || isOpenAt(stage, inputs)) return;
@@ -149,6 +161,7 @@ function isUnready({ desired, applied, isReady }: Member): boolean {
 function isFailed(member: Member, inputs: Pass["inputs"]): boolean {
   if (!hasRevision(member) || isDone(member) || member.isSkipped || member.isPaused) return false;
   if (member.hasGivenUp) return true;
+  if (member.isHeld) return false;
   const isStanding = inputs.members.some((each) => each.waitsForDependency && hasRevision(each));
   if (isStanding) return false;
   const { stored, name, nowMs } = inputs;

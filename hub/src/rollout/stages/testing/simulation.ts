@@ -31,6 +31,7 @@ export interface SimulatedCluster {
   isConnected: boolean;
   isPaused: boolean;
   isOffSchedule: boolean;
+  isHeld: boolean;
   /** What others have changed in it, which is a part of what a plan would change; "same": what is planned is there already. */
   live: string;
   /** Its agent makes no plans. */
@@ -143,6 +144,7 @@ export function aSimulatedCluster(
     isConnected: true,
     isPaused: false,
     isOffSchedule: false,
+    isHeld: false,
     live: "",
     isOutdated: false,
     verifies: true,
@@ -218,6 +220,7 @@ export function pass(simulation: Simulation): readonly string[] | undefined {
   const status: BundleRolloutStatus = JSON.parse(JSON.stringify(withGates(result.status)));
   replace(simulation, { ...rollout, status });
   const changes = takeBack(simulation);
+  hold(simulation, result.held);
   for (const promotion of result.promotions) promote(simulation, rollout.metadata.name, promotion);
   deployStable(simulation, rollout);
   const answers = answerPlans(simulation, rollout, result.toPlan);
@@ -418,7 +421,18 @@ function promote(
   cluster.hasGivenUp = false;
   cluster.testsPassed = undefined;
   cluster.isReady = false;
+  cluster.isHeld = false;
   cluster.unreadySinceMs = simulation.nowMs;
+}
+
+/** As the plan of deployments writes it: what goes on begins its deadline again. */
+function hold({ clusters, nowMs }: Simulation, held: ReadonlySet<string>): void {
+  for (const cluster of clusters.values()) {
+    const isHeld = held.has(cluster.name);
+    if (cluster.isHeld && !isHeld && cluster.promotion !== undefined)
+      cluster.promotion = { ...cluster.promotion, at: formatTimeMs(nowMs) };
+    cluster.isHeld = isHeld;
+  }
 }
 
 /** New clusters whose turn has not come get the revision before. */
