@@ -18,6 +18,8 @@ export interface SimulationSpec {
   readonly keep: boolean;
   /** Releases that change their readiness each second; default: none. */
   readonly changes?: number;
+  /** The share of installations that fail, and are retried; default: none. */
+  readonly failureRate?: number;
   /** Groups of agents that answer plans with the same diff; default: one. */
   readonly planGroups?: number;
   readonly logFile: string;
@@ -62,6 +64,7 @@ export async function startSimulation(spec: SimulationSpec): Promise<Simulation>
       `--bundles=${spec.bundles}`,
       `--latency=${spec.latency}`,
       `--changes=${spec.changes ?? 0}`,
+      `--failure-rate=${spec.failureRate ?? 0}`,
       `--plan-groups=${spec.planGroups ?? 1}`,
       `--log-file=${spec.logFile}`,
     ],
