@@ -230,7 +230,7 @@ describe("planning once more", () => {
     );
     assert.equal(
       message,
-      `not upgraded, and nothing was changed: diff ${diffOf(seen)} was approved when it was promoted at 2026-12-01T10:00:00.000Z, and now Helm would update 2, delete 1 objects (diff ${diffOf(other)}); the hub takes the promotion back, plans the cluster again, and asks for what nobody has approved`,
+      `not upgraded, and nothing was changed: diff ${diffOf(seen)} was approved when it was promoted at 2026-12-01T10:00:00.000Z, and now it is diff ${diffOf(other)}: 2 to update, 1 to delete; the hub takes the promotion back, plans the cluster again, and asks for what nobody has approved`,
     );
   });
 

@@ -34,17 +34,15 @@ function plannedText({ result, counts, digest, code, message }: PlanResult): str
   const diff = diffOf(digest);
   return result === "fails"
     ? `the upgrade would fail by ${code}: ${message} (diff ${diff})`
-    : `Helm would ${countsText(counts)} (diff ${diff})`;
+    : `it is diff ${diff}: ${countsText(counts)}`;
 }
 
 function countsText({ create, update, replace, delete: removed }: PlanCounts): string {
   const counts = [
-    ["create", create],
-    ["update", update],
-    ["replace", replace],
-    ["delete", removed],
-  ] as const;
-  const changed = counts.filter(([, count]) => count > 0);
-  if (changed.length === 0) return "change no object";
-  return `${changed.map(([what, count]) => `${what} ${count}`).join(", ")} objects`;
+    `${create} to create`,
+    `${update} to update`,
+    `${replace} to replace`,
+    `${removed} to delete`,
+  ];
+  return counts.filter((text) => !text.startsWith("0 ")).join(", ");
 }
