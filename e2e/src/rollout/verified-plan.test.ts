@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { bundleDeployments } from "@flotilla/shared/api";
 import { agentNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { type BundleRollout, bundleRollouts, type Gate, gates } from "@flotilla/shared/api/rollout";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects";
+import { configMaps, namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
@@ -23,6 +23,9 @@ const { hub, workspace } = fleet;
 const [calm, changed] = fleet.clusters;
 assert.ok(calm !== undefined && changed !== undefined);
 const namespace = workspaceNamespace;
+const verified = {
+  stages: [{ name: "all", before: [{ name: "board", approval: { plan: true, verify: true } }] }],
+};
 
 /** Another version has another password: its digest has a value that is masked with the key of the plan. */
 function chart(version: string): Promise<ChartArchive> {
@@ -53,9 +56,9 @@ async function waiting(name: string, gate: string): Promise<Gate> {
 }
 
 async function approve(name: string, gate: string): Promise<void> {
-  const { digest } = (await waiting(name, gate)).spec;
+  const { digest, app } = (await waiting(name, gate)).spec;
   const { code, stderr } = await flotilla.run(
-    ...["approve", "web", "--stage", "all", digest, "--kubeconfig", fleet.hubPlane.kubeconfig],
+    ...["approve", app.name, "--stage", "all", digest, "--kubeconfig", fleet.hubPlane.kubeconfig],
   );
   assert.deepEqual([code, stderr], [0, ""]);
 }
@@ -78,11 +81,7 @@ test("what was planned is installed, and upgraded to", async () => {
   charts.publish(await chart("1.0.0"), await chart("1.1.0"), await chart("1.2.0"));
   await workspace.createHelmOp("web", {
     helm: { repo: charts.url, chart: "web", version: "1.0.0" },
-    rolloutStrategy: {
-      stages: [
-        { name: "all", before: [{ name: "board", approval: { plan: true, verify: true } }] },
-      ],
-    },
+    rolloutStrategy: verified,
   });
   await approve("web-1", "web-1-all-board");
   await workspace.waitUntilReady("web", "1.0.0", 2);
@@ -161,4 +160,31 @@ test("the cluster is upgraded once its own diff is approved", async () => {
   await rolloutAs("web-3", "completed", ({ status }) => status?.phase === "Completed");
   assert.equal(await versionIn(changed), "1.2.0");
   await workspace.waitUntilReady("web", "1.2.0", 2);
+});
+
+test("a first installation is refused where an object is there already, and what it would change is asked for", async () => {
+  const taken = { namespace: "taken", name: "config" };
+  await changed.client.create(namespaces, { metadata: { name: "taken" } });
+  await changed.client.create(configMaps, { metadata: taken });
+  await workspace.createHelmOp("taken", {
+    helm: { repo: charts.url, chart: "web", version: "1.0.0", takeOwnership: true },
+    rolloutStrategy: verified,
+  });
+
+  await approve("taken-1", "taken-1-all-board");
+  const { spec } = await waiting("taken-1", "taken-1-all-board-2");
+
+  assert.deepEqual([spec.plan?.groups, spec.plan?.changed], [1, 1]);
+  const held = await workspace.waitForBundleDeployment(
+    "cluster-2",
+    "taken",
+    "taken back",
+    (deployment) => deployment.spec.promotion?.refused === 1,
+  );
+  assert.equal(held.spec.deploymentID, "");
+  assert.deepEqual(await releaseHistory(changed.client, "taken"), []);
+
+  await approve("taken-1", "taken-1-all-board-2");
+  await workspace.waitUntilReady("taken", "1.0.0", 2);
+  assert.deepEqual(await releaseHistory(changed.client, "taken"), ["1 deployed"]);
 });
