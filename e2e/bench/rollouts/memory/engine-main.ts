@@ -35,8 +35,6 @@ const hub = await startMemoryHub(rest, {
 await until(() => rest.all(bundleDeployments).length === clusters);
 for (const deployment of rest.all(bundleDeployments)) reportReady(rest, deployment);
 await quiet();
-const withoutRollout = heapBytes();
-
 // As few as a tenth in flight, so that there is always somebody whose turn comes.
 const limit = Math.max(1, Math.floor(clusters / stages / 10));
 const strategy = ringStrategy(size, limit);
@@ -54,7 +52,12 @@ for (let report = 0; report < warmUp + reports; report += 1) {
 await untilMayPromote();
 const burst = await manyReports();
 const full = await fullEvaluations();
-const withRollout = heapBytes();
+// While it promotes, what it keeps for reports is kept.
+await reportAndPromotion();
+await quiet();
+const promoting = heapBytes();
+await halt();
+const halted = heapBytes();
 await hub.stop();
 
 const figures: EngineFigures = {
@@ -62,10 +65,33 @@ const figures: EngineFigures = {
   reportMs: median(took),
   burstCpuMs: burst,
   ...full,
-  heapBytes: (withRollout - withoutRollout) / clusters,
+  setsBytes: (promoting - halted) / clusters,
+  promotionBytes: promotionBytes(),
   rolloutBytes: Buffer.byteLength(JSON.stringify(rest.all(bundleRollouts).at(-1))),
 };
 console.log(JSON.stringify(figures));
+
+/** A person halts the rollout. */
+async function halt(): Promise<void> {
+  const newest = rest.all(bundleRollouts).at(-1);
+  if (newest === undefined) throw new Error("there is no rollout");
+  await rest.patch(bundleRollouts, newest.metadata, {
+    type: "merge",
+    body: { spec: { state: "Halted" } },
+  });
+  await until(() => rest.peek(bundleRollouts, newest.metadata)?.status?.phase === "Halted");
+  await quiet();
+}
+
+/** What the promotion of one cluster needs in a cache: as parsed from a watch. */
+function promotionBytes(): number {
+  const spec = rest.all(bundleDeployments).find((each) => each.spec.promotion !== undefined)?.spec;
+  const text = JSON.stringify(spec?.promotion);
+  const before = heapBytes();
+  const parsed: unknown[] = Array.from({ length: clusters }, () => JSON.parse(text));
+  const bytes = (heapBytes() - before) / clusters;
+  return parsed.length === clusters ? bytes : Number.NaN;
+}
 
 /** From the report of one cluster until the next one is promoted. */
 async function reportAndPromotion(): Promise<{ readonly cpuMs: number; readonly ms: number }> {

@@ -18,7 +18,8 @@ export interface EngineFigures {
   readonly fullMs: number;
   readonly lagP99Ms: number;
   readonly lagMaxMs: number;
-  /** What one cluster has more in memory than before the rollout. */
-  readonly heapBytes: number;
+  /** What is kept for reports of one cluster, and its promotion in the cache of BundleDeployments. */
+  readonly setsBytes: number;
+  readonly promotionBytes: number;
   readonly rolloutBytes: number;
 }
