@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import type { PlanCounts, PlanResult } from "../plan-result.ts";
+import type { PlanCounts, PlanResult } from "../index.ts";
 import { diffOf, firstInstallation, isAsApproved, noChange } from "./approved-diff.ts";
 
 const [seen, other] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];

@@ -1,6 +1,6 @@
 /** What was approved to change in one cluster, as hub and agent name it, and whether a plan is that. Pure. */
 import { createHash } from "node:crypto";
-import type { PlanResult } from "../plan-result.ts";
+import type { PlanResult } from "../index.ts";
 
 /** Nothing would change. */
 export const noChange = "none";
