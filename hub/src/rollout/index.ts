@@ -21,8 +21,8 @@ export type {
   UnknownPlan,
 } from "./plan/plan-outcome.ts";
 export { planIn, planSecretName } from "./plan/plan-secret.ts";
-export { type DesiredPlanDeps, planCandidates, sampled } from "./stageplan/desired-plan.ts";
+export type { ProposedChange } from "./proposal/proposed-bundle.ts";
+export { type ProposedPlanDeps, proposedCandidates } from "./proposal/proposed-plan.ts";
+export { planCandidates, sampled } from "./stageplan/desired-plan.ts";
 export { planFleet } from "./stageplan/plan-candidates.ts";
-export type { ProposedChange } from "./stageplan/proposed-bundle.ts";
-export { type ProposedPlanDeps, proposedCandidates } from "./stageplan/proposed-plan.ts";
 export { createRolloutObjects } from "./stages/rollout-objects.ts";

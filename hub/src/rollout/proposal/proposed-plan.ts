@@ -10,7 +10,7 @@ import {
   ownDeployment,
   type PlanCandidate,
   stagesBy,
-} from "./desired-plan.ts";
+} from "../stageplan/desired-plan.ts";
 import { type ProposedApp, type ProposedBundleDeps, proposedBundle } from "./proposed-bundle.ts";
 
 export interface ProposedPlanDeps
