@@ -34,7 +34,7 @@ export const cliErrors = defineErrors({
     retryable: false,
     help: "A command that changes something asks first, and the answer was not yes. Nothing was changed. Scripts say it in advance: with --yes, and for approvals with the digest of what is approved.",
   },
-  VALUES_UNREADABLE: {
+  VALUES_FILE_INVALID: {
     retryable: false,
     help: "A file with values cannot be read, or is not a map. Nothing was asked. The message has its name; `-` is standard input.",
   },

@@ -33,7 +33,7 @@ import {
 } from "./link/index.ts";
 import type { Parts } from "./parts.ts";
 import { lead } from "./process/index.ts";
-import { createContentPacker, createRolloutObjects } from "./rollout/index.ts";
+import { createContentPacker, createHubValues, createRolloutObjects } from "./rollout/index.ts";
 import {
   createChartAccess,
   createDeploymentTrust,
@@ -108,6 +108,11 @@ export async function serve(
   const askAgent = createAgentAsker({ ...parts, ...stores, ...agents });
   let signing: LiveSigning | undefined;
   const { requireServiceAccount } = config;
+  const signer = {
+    sign: (data: unknown) => signing?.signer().sign(data) ?? "",
+    isSigned: (data: unknown, signature: string) =>
+      signing?.signer().isSigned(data, signature) === true,
+  };
   const plans = planRoute({
     ...parts,
     ...stores,
@@ -115,6 +120,7 @@ export async function serve(
     resolver: parts.sources,
     access: createChartAccess(parts),
     packer: createContentPacker(),
+    values: createHubValues({ objects: parts.objects, signer }),
     pinsOf: (bundle) => signing?.signer().pinsOf(bundle),
     policiesIn: (namespaces) =>
       policiesIn(caches.policies.store, namespaces, { requireServiceAccount }),
@@ -122,10 +128,7 @@ export async function serve(
     rollouts: createRolloutObjects({
       rest: parts.rest,
       rollouts: caches.rollouts.store,
-      signer: {
-        sign: (data) => signing?.signer().sign(data) ?? "",
-        isSigned: (data, signature) => signing?.signer().isSigned(data, signature) === true,
-      },
+      signer,
     }),
     mappings: createMappings(caches),
     policy: {

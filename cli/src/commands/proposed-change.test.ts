@@ -65,11 +65,11 @@ test("a file that is no YAML is named with the line, without its text", async (t
 
 test("a file that is a list, or is not there, is named", async (t) => {
   await assert.rejects(proposedChange({ values: await files(t, "- 1\n") }), {
-    code: "VALUES_UNREADABLE",
+    code: "VALUES_FILE_INVALID",
     message: /values-0\.yaml: they are not a map/,
   });
   await assert.rejects(proposedChange({ values: ["/nowhere/values.yaml"] }), {
-    code: "VALUES_UNREADABLE",
+    code: "VALUES_FILE_INVALID",
     message: /nowhere\/values\.yaml: ENOENT/,
   });
 });

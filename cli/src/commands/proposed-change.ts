@@ -18,7 +18,7 @@ export interface ChangeOptions {
 
 /**
  * The body of the request; undefined: nothing is changed. Values of later files replace those of earlier ones; the hub merges them
- * over the app's, and then sets the lines. Throws VALUES_UNREADABLE, with the file.
+ * over the app's, and then sets the lines. Throws VALUES_FILE_INVALID, with the file.
  */
 export async function proposedChange({
   version,
@@ -39,7 +39,7 @@ async function readValues(file: string): Promise<Values> {
   const name = file === "-" ? "standard input" : file;
   const content = await read(file).catch((thrown: unknown) => {
     throw new AppError(
-      cliErrors.VALUES_UNREADABLE,
+      cliErrors.VALUES_FILE_INVALID,
       `read the values of ${name}: ${messageOf(thrown)}`,
       { cause: thrown },
     );
@@ -47,7 +47,10 @@ async function readValues(file: string): Promise<Values> {
   // Its errors have the name, the line and the cause, and nothing of the text.
   const values = parseHelmYaml(content, { name }) ?? {};
   if (isMap(values)) return values;
-  throw new AppError(cliErrors.VALUES_UNREADABLE, `read the values of ${name}: they are not a map`);
+  throw new AppError(
+    cliErrors.VALUES_FILE_INVALID,
+    `read the values of ${name}: they are not a map`,
+  );
 }
 
 function read(file: string): Promise<string> {

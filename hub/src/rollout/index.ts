@@ -1,5 +1,6 @@
 export { createBundleController } from "./bundle/controller.ts";
 export { createDeploymentWrites } from "./bundle/deployment-writer.ts";
+export { createHubValues } from "./bundle/hub-values.ts";
 export { createContentPacker, type Pack } from "./bundle/place.ts";
 export { createBundlePublisher } from "./bundle/publisher.ts";
 export { createTombstoneController } from "./bundledeployment/controller.ts";

@@ -63,6 +63,15 @@ describe("the values of a HelmRelease", () => {
     ],
     ["lack those of an optional object that is absent", [optional("none")], { a: 1 }, { a: 1 }],
     ["lack those of an optional object that was deleted", [optional("old")], { a: 1 }, { a: 1 }],
+    [
+      "are those that the content has itself, whatever the object has by now",
+      [
+        { ...file, object: { data: { "values.yaml": "a: then" } } },
+        { ...secret, targetPath: "b", object: { data: { password: "Nzc=" } } },
+      ],
+      undefined,
+      { a: "then", b: 77 },
+    ],
     ["are none without any", [], undefined, undefined],
   ];
   for (const [what, sources, own, values] of cases) {

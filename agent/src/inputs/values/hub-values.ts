@@ -1,6 +1,6 @@
 /**
  * Values in objects of the hub (`valuesFrom` of a HelmRelease): files under the values of the deployment, and values at a path
- * over them. The hub sends the objects as referenced ones.
+ * over them. The content has the objects as they were when it was made, or the hub sends them as referenced ones.
  */
 import { formatObjectRef } from "@flotilla/shared/api";
 import type { HubValuesSource } from "@flotilla/shared/content";
@@ -75,6 +75,7 @@ export async function readHubValues(
 
 /** Undefined: an optional object that the hub does not have, or does not have any more. */
 function objectOf(source: HubValuesSource, deps: ReferencedDeps): ReferencedObjectData | undefined {
+  if (source.object !== undefined) return source.object;
   const known = deps.referenced.get(source);
   const isAbsent = known !== undefined && known.digest === undefined;
   if (isAbsent && source.optional === true) return undefined;

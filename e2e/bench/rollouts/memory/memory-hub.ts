@@ -92,6 +92,12 @@ export async function startMemoryHub(rest: MemoryApiServer, pin: DownloadPin): P
       forget: () => undefined,
     },
     secrets: { start: () => () => undefined },
+    objects: {
+      watch: () => undefined,
+      unwatch: () => undefined,
+      known: () => Promise.resolve({ kind: "absent" }),
+      onChange: () => () => undefined,
+    },
     charts: createChartResolver({
       resolver: { resolve: () => Promise.resolve({ pin, problems: [] }) },
       deployments: caches.deployments.store,

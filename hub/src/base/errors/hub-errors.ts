@@ -50,6 +50,10 @@ export const hubErrors = defineErrors({
     retryable: false,
     help: "A gate of a stage waits for the rollout of another app, which waits for this one, or the app waits for itself. The condition Accepted names the field and the apps. Nothing of these apps changes until one of the gates is removed, and then they go on by themselves.",
   },
+  VALUES_UNREADABLE: {
+    retryable: true,
+    help: "An object that valuesFrom of a HelmRelease with stages names does not exist, or cannot be read. Its values belong to what is rolled out, so nothing is promoted until it is there; the message names it. What is deployed stays.",
+  },
   BUNDLE_NOT_DEPLOYABLE: {
     retryable: false,
     help: "A Bundle that was not made for a HelmOp has no chart, or has files of its own (as those that Fleet makes from Git), which Flotilla does not deploy. Name a chart in spec.helm, without spec.resources.",

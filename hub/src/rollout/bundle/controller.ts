@@ -39,6 +39,7 @@ import {
   type PinSigner,
   policiesIn,
   type Schedules,
+  type WorkspaceObjects,
 } from "../../rules/index.ts";
 import { runPlanCollection } from "../plan/collect-plans.ts";
 import type { AskAgent } from "../plan/plan-outcome.ts";
@@ -50,6 +51,7 @@ import { stagedWatches } from "../stages/staged-watches.ts";
 import { clusterWatch, isTargetingChange } from "./cluster-watch.ts";
 import { type Coalescer, coalesce, createCoalescer } from "./coalesce.ts";
 import { deploymentWatches } from "./deployment-watches.ts";
+import { createHubValues, watchValues } from "./hub-values.ts";
 import { mappingWatches } from "./mapping-watches.ts";
 import { createContentPacker, type Pack } from "./place.ts";
 import { bundlePreparer, type OwnerOf } from "./prepare.ts";
@@ -61,6 +63,8 @@ export interface BundleControllerDeps extends ControllerDeps, HubRules {
   readonly access: ChartAccess;
   /** The Secrets that Bundles without a HelmOp refer to. */
   readonly secrets: Watch;
+  /** Objects with values, which belong to the contents of Bundles with stages. */
+  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
   readonly charts: ChartResolver;
   readonly schedules: Pick<Schedules, "coverageOf" | "judge" | "windowsOf">;
   readonly mappings: Mappings;
@@ -95,6 +99,7 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
   const planner = createPlanner({ ...deps, ask: deps.askAgent });
   const coalescer = createCoalescer(caches.clusters.store, deps.clock);
   const passes = createReportPasses(deps.clock, coalescer);
+  const values = createHubValues(deps);
   const controller: Controller = createController({
     name: "bundle",
     workers: 16,
@@ -106,6 +111,7 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
       clusters: caches.clusters.store,
       groups: caches.groups.store,
       packer: createContentPacker(deps.pack),
+      values,
       policy: {
         policies: caches.policies.store,
         patterns: deps.patterns,
@@ -144,9 +150,12 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
     log: deps.log,
     metrics: deps.metrics,
     clock: deps.clock,
-    watches: bundleWatches({ ...deps, coalescer, passes }, (key, delayMs) =>
-      controller.enqueueAfter(key, delayMs),
-    ),
+    watches: [
+      ...bundleWatches({ ...deps, coalescer, passes }, (key, delayMs) =>
+        controller.enqueueAfter(key, delayMs),
+      ),
+      through(watchValues(deps.objects, values), noting(passes)),
+    ],
   });
   return {
     ...controller,
@@ -184,6 +193,15 @@ function rolloutObserver({
     const owner = ownerOf(app.kind, keyOf({ namespace, name: app.name }));
     observer?.rollout({ rollout, bundle, app: owner }, next);
   };
+}
+
+/** Whatever is not a report of one cluster needs a pass over all. */
+function noting({ changed }: Pick<ReportPasses, "changed">) {
+  return (enqueue: Enqueue) =>
+    (key: ObjectKey): void => {
+      changed(key);
+      enqueue(key);
+    };
 }
 
 export interface BundleWatchDeps
@@ -242,11 +260,7 @@ export function bundleWatches(
     watch(clusters, { predicate: isConnectionChange, toKeys: limitedIn, replay: false }),
     ...stagedWatches(caches, strategyOf, mappings),
   ];
-  /** Whatever is not a report of one cluster needs a pass over all. */
-  const noted = (enqueue: Enqueue) => (key: ObjectKey) => {
-    passes.changed(key);
-    enqueue(key);
-  };
+  const noted = noting(passes);
   return [
     // Which Bundles it concerns is only known after a while.
     {

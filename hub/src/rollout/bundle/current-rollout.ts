@@ -11,6 +11,7 @@ import type { RolloutReports } from "../stages/rollout-reports.ts";
 import type { StagedPlan, StagedRollouts } from "../stages/staged-rollouts.ts";
 import type { Deployed } from "./decided-status.ts";
 import type { DeploymentWriter } from "./deployment-writer.ts";
+import type { ReadValues } from "./hub-values.ts";
 import type { ContentPacker, Placement } from "./place.ts";
 import { planRollout, type RolloutStep } from "./plan-rollout.ts";
 import type { ReachedTargets } from "./reached-targets.ts";
@@ -31,7 +32,9 @@ export interface CurrentRolloutDeps {
 /** What decides who gets the contents now. */
 export interface RolloutInputs
   extends Omit<LimitedRollout, "existing">,
-    Pick<ReachedTargets, "contents" | "approvals" | "isForeign"> {}
+    Pick<ReachedTargets, "contents" | "approvals" | "isForeign"> {
+  readonly values: ReadValues | undefined;
+}
 
 /** What a staged rollout has come to. */
 export interface StagedSteps {
@@ -86,7 +89,7 @@ export function createCurrentRollout(
 
   /** Undefined: the strategy has no stages, and everything that is not held is promoted at once. */
   async function planStaged(
-    { bundle, placements, groups, isForeign, approvals }: RolloutInputs,
+    { bundle, placements, groups, isForeign, approvals, values }: RolloutInputs,
     signal: AbortSignal,
   ): Promise<StagedSteps | undefined> {
     const { rolloutStrategy: strategy } = bundle.spec;
@@ -98,7 +101,7 @@ export function createCurrentRollout(
       existing: () => deps.deployments.existing(bundle),
       groups: groups.map(toTargetGroup),
       needsApproval: approvals.needsApproval,
-      pack: (target) => deps.packer.pack(bundle, [target], isForeign),
+      pack: (target) => deps.packer.pack(bundle, [target], { isForeign, values }),
       catchUp: () => deps.deployments.catchUp(bundle, signal),
       clusterOf: deps.clusters.get,
       deploymentIn: (cluster) => deps.deployments.in(bundle, cluster),

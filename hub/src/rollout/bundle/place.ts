@@ -32,6 +32,7 @@ import {
   toTargetCluster,
   toTargetGroup,
 } from "../../rules/index.ts";
+import type { ReadValues } from "./hub-values.ts";
 
 /** A targeted cluster, and its content. */
 export interface Placement {
@@ -72,14 +73,21 @@ interface Choice {
   readonly isForeign: boolean;
 }
 
-/** Packs the content of a Bundle's targets once for each spec and labels of the Bundle, however often it is reconciled. */
+export interface PackOptions {
+  /** It is for Clusters of other namespaces than the Bundle's, where names in it are names of the Bundle's namespace. */
+  readonly isForeign?: boolean;
+  /** The values of its origin's objects, where they belong to the content. */
+  readonly values?: ReadValues | undefined;
+}
+
+/** Packs the content of a Bundle's targets once for each spec, labels and values of the Bundle, however often it is reconciled. */
 export interface ContentPacker {
-  /** `isForeign`: for Clusters of other namespaces than the Bundle's, where names in it are names of the Bundle's namespace. */
-  pack(bundle: Bundle, targets: TargetChoice, isForeign?: boolean): Promise<PackedTarget>;
+  pack(bundle: Bundle, targets: TargetChoice, options?: PackOptions): Promise<PackedTarget>;
 }
 
 interface PackedBundle {
   readonly labels: Bundle["metadata"]["labels"];
+  readonly version: string | undefined;
   /** By the positions of the targets. */
   readonly contents: Map<string, Promise<PackedTarget>>;
 }
@@ -91,27 +99,30 @@ export function createContentPacker(pack: Pack = packContent): ContentPacker {
   // Objects of a store are replaced, never changed: the spec itself is a key.
   const packed = new WeakMap<Bundle["spec"], PackedBundle>();
   return {
-    pack(bundle, targets, isForeign = false) {
+    pack(bundle, targets, { isForeign = false, values } = {}) {
       const { labels } = bundle.metadata;
+      const version = values?.version;
       const before = packed.get(bundle.spec);
       const ofBundle =
-        before !== undefined && isDeepStrictEqual(before.labels, labels)
+        before !== undefined &&
+        before.version === version &&
+        isDeepStrictEqual(before.labels, labels)
           ? before
-          : { labels, contents: new Map<string, Promise<PackedTarget>>() };
+          : { labels, version, contents: new Map<string, Promise<PackedTarget>>() };
       packed.set(bundle.spec, ofBundle);
       const own = bundle.spec.targets ?? [];
       const positions = targets.map((target) => own.indexOf(target)).join();
       const key = isForeign ? `foreign ${positions}` : positions;
       const known = ofBundle.contents.get(key);
       if (known !== undefined) return known;
-      const fresh = packTargets(bundle, { targets, isForeign }, pack);
+      const fresh = packTargets(bundle, { targets, isForeign, values }, pack);
       ofBundle.contents.set(key, fresh);
       return fresh;
     },
   };
 }
 
-export interface MatchOptions {
+export interface MatchOptions extends PackOptions {
   /** Whether all Clusters get the content that is for Clusters of other namespaces: a stage has one content for all of them. */
   readonly isForeign?: boolean;
   readonly slices?: TimeSlices;
@@ -123,7 +134,7 @@ export async function matchTargets(
   clusters: readonly Cluster[],
   groups: readonly ClusterGroup[],
   packer: ContentPacker,
-  { isForeign = false, slices = createTimeSlices() }: MatchOptions = {},
+  { isForeign = false, values, slices = createTimeSlices() }: MatchOptions = {},
 ): Promise<TargetMatches> {
   const targetGroups = groups.map(toTargetGroup);
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -138,7 +149,7 @@ export async function matchTargets(
     chosen.push(isManagedElsewhere(cluster) ? none : await choiceOf(cluster));
     if (slices.isOver) await slices.pause();
   }
-  const packed = await packEach(bundle, new Set(chosen), packer);
+  const packed = await packEach(bundle, new Set(chosen), { packer, values });
   const placements = present.flatMap((cluster, index): Placement[] => {
     const content = packed.get(chosen[index] ?? none);
     if (content === undefined) return [];
@@ -202,18 +213,21 @@ function internChoices({ spec }: Bundle): (choice: Choice) => Choice {
 async function packEach(
   bundle: Bundle,
   choices: ReadonlySet<Choice>,
-  packer: ContentPacker,
+  { packer, values }: { readonly packer: ContentPacker } & Pick<PackOptions, "values">,
 ): Promise<ReadonlyMap<Choice, PackedTarget>> {
   const packed = new Map<Choice, PackedTarget>();
   for (const choice of choices)
     if (choice.targets.length > 0)
-      packed.set(choice, await packer.pack(bundle, choice.targets, choice.isForeign));
+      packed.set(
+        choice,
+        await packer.pack(bundle, choice.targets, { isForeign: choice.isForeign, values }),
+      );
   return packed;
 }
 
 async function packTargets(
   bundle: Bundle,
-  { targets, isForeign }: Choice,
+  { targets, isForeign, values }: Choice & Pick<PackOptions, "values">,
   pack: Pack,
 ): Promise<PackedTarget> {
   const options = targets.reduce<BundleDeploymentOptions>(mergeOptions, bundle.spec);
@@ -242,6 +256,7 @@ async function packTargets(
     accessSecret: helmOpOptions.helmOpSecretName,
     caBundle: helmOpOptions.helmOpCABundle,
     origin: helmOpOptions.origin,
+    hubValues: values?.sources,
   });
   return {
     ...(await pack(content)),

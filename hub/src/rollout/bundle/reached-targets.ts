@@ -9,6 +9,7 @@ import {
   type Reach,
   reachOf,
 } from "../../rules/index.ts";
+import type { ReadValues } from "./hub-values.ts";
 import { type ContentPacker, matchTargets, type TargetMatches } from "./place.ts";
 import { type PoliciesIn, type RequiredApprovals, requiredApprovals } from "./required-gates.ts";
 
@@ -37,6 +38,7 @@ export interface ReachedTargets extends TargetMatches {
 export async function reachedTargets(
   deps: ReachedTargetsDeps,
   bundle: Bundle,
+  values: ReadValues | undefined,
 ): Promise<ReachedTargets> {
   const refused = new Map<string, AppError>();
   // Each round leaves out one more namespace.
@@ -50,7 +52,7 @@ export async function reachedTargets(
       reach.namespaces.flatMap((each) => deps.clusters.byIndex(byNamespace, each)),
       groups,
       deps.packer,
-      { isForeign },
+      { isForeign, values },
     );
     const approvals = requiredApprovals(bundle, matches.placements, groups, deps.policiesIn);
     const { violation } = approvals;

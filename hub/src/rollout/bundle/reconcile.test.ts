@@ -91,6 +91,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
     rest,
     ...stores,
     contents: { ensure: () => Promise.resolve() },
+    values: { of: () => Promise.resolve(undefined), forget: () => undefined },
     packer: createContentPacker(),
     deploymentSigner,
     schedules: createSchedules({ ...stores, schedules: createStore<Schedule>() }),

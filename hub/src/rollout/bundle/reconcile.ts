@@ -46,6 +46,7 @@ import {
 import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-writer.ts";
 import { withoutDeprecatedLabel } from "./deprecated-label.ts";
 import { holdByWindows } from "./held-windows.ts";
+import type { HubValues } from "./hub-values.ts";
 import { offScheduleAt, wakesBy } from "./off-schedule.ts";
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
 import type { PrepareBundle } from "./prepare.ts";
@@ -61,6 +62,7 @@ export interface BundleDeps extends DeploymentWriterDeps, Omit<ReachedTargetsDep
   readonly bundles: Store<Bundle>;
   readonly prepare: PrepareBundle;
   readonly access: Pick<ChartAccess, "forget">;
+  readonly values: Pick<HubValues, "of" | "forget">;
   readonly statuses: Pick<Publisher<BundleStatus, Bundle>, "current" | "publish">;
   readonly events: EventRecorder;
   readonly clock: Pick<Clock, "now">;
@@ -99,6 +101,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     const bundle = deps.bundles.get(key);
     if (bundle === undefined) {
       deps.access.forget(key);
+      deps.values.forget(key);
       deployments.forget(key);
       deps.passes.changed(key);
       deps.staged.forget(key);
@@ -192,7 +195,9 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
    */
   async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied | AppError> {
     const end = deps.passes.begin(keyOf(bundle));
-    const reached = await reachedTargets(deps, bundle);
+    // Once for all targets: a revision has no values of two times.
+    const values = await deps.values.of(bundle);
+    const reached = { ...(await reachedTargets(deps, bundle, values)), values };
     const { placements, contents, missing, reach, approvals } = reached;
     if (approvals.violation !== undefined) return approvals.violation.error;
     const windows = offScheduleAt(deps.schedules, deps.clock.now());

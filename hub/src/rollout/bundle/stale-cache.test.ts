@@ -80,6 +80,7 @@ function setUp(rolloutStrategy: RolloutStrategy = { maxUnavailable: 2 }) {
         groups: createStore<ClusterGroup>(),
       }),
       contents: { ensure: () => Promise.resolve() },
+      values: { of: () => Promise.resolve(undefined), forget: () => undefined },
       packer: createContentPacker(),
       deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),
       passes: createReportPasses(clock, createCoalescer(clusterStore, clock)),

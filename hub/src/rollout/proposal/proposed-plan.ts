@@ -2,7 +2,12 @@
 import type { Bundle } from "@flotilla/shared/api";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { toTargetGroup } from "../../rules/index.ts";
-import { type ReachedTargetsDeps, reachedTargets } from "../bundle/reached-targets.ts";
+import type { HubValues } from "../bundle/hub-values.ts";
+import {
+  type ReachedTargets,
+  type ReachedTargetsDeps,
+  reachedTargets,
+} from "../bundle/reached-targets.ts";
 import {
   candidateOf,
   type DesiredPlanDeps,
@@ -16,7 +21,9 @@ import { type ProposedApp, type ProposedBundleDeps, proposedBundle } from "./pro
 export interface ProposedPlanDeps
   extends ProposedBundleDeps,
     Omit<ReachedTargetsDeps, "clusters">,
-    DesiredPlanDeps {}
+    DesiredPlanDeps {
+  readonly values: Pick<HubValues, "of" | "forget">;
+}
 
 /** As `planCandidates`, in the order of their names. Throws what is wrong with the change, as the app would say it in Accepted. */
 export async function proposedCandidates(
@@ -25,7 +32,7 @@ export async function proposedCandidates(
   signal: AbortSignal,
 ): Promise<readonly PlanCandidate[]> {
   const bundle: Bundle = await proposedBundle(deps, app, signal);
-  const { placements, contents, groups, approvals } = await reachedTargets(deps, bundle);
+  const { placements, contents, groups, approvals } = await targetsOf(deps, bundle);
   if (approvals.violation !== undefined) throw approvals.violation.error;
   const bytesOf = new Map(
     contents.map(({ deploymentId, bytes }) => [deploymentId, bytes] as const),
@@ -47,4 +54,12 @@ export async function proposedCandidates(
       return candidateOf(deps, { cluster: key, stage: stages?.get(key), own, content });
     })
     .sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
+}
+
+async function targetsOf(deps: ProposedPlanDeps, bundle: Bundle): Promise<ReachedTargets> {
+  try {
+    return await reachedTargets(deps, bundle, await deps.values.of(bundle));
+  } finally {
+    deps.values.forget(keyOf(bundle));
+  }
 }

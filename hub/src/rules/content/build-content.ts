@@ -18,6 +18,7 @@ import {
   type Dependency,
   type DeploymentContent,
   type HealthCheck,
+  type HubValuesSource,
   type ValuesSource,
 } from "@flotilla/shared/content";
 import { isTreePin, type Pin } from "@flotilla/shared/source";
@@ -58,6 +59,8 @@ export interface ContentSource {
   readonly caBundle?: string | null | undefined;
   /** What only the hub decides about the Bundle. */
   readonly origin?: BundleOrigin | undefined;
+  /** What the origin's `valuesFrom` has now, where that belongs to the content; absent: agents get the objects. */
+  readonly hubValues?: readonly HubValuesSource[] | undefined;
 }
 
 export function buildContent({
@@ -71,6 +74,7 @@ export function buildContent({
   accessSecret,
   caBundle,
   origin,
+  hubValues,
 }: ContentSource): DeploymentContent {
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
@@ -91,7 +95,7 @@ export function buildContent({
       copiesOf(options).map(({ kind, name }) => ({ kind, name: objectName(name, from) })),
     ),
     ...given("serviceAccount", origin?.serviceAccount ?? options.serviceAccount),
-    ...listed("hubValues", origin?.valuesFrom ?? []),
+    ...listed("hubValues", hubValues ?? origin?.valuesFrom ?? []),
     ...given("recordsNamespace", origin?.recordsNamespace),
     ...(hasAny(options.namespaceLabels) && { namespaceLabels: options.namespaceLabels }),
     ...(hasAny(options.namespaceAnnotations) && {

@@ -8,6 +8,8 @@ import {
 } from "@flotilla/shared/referenced";
 
 export interface SentObject {
+  /** What agents get of it. */
+  part(used: UsedKeys): ReferencedObjectData;
   /** The digest of what `pack` makes, without compressing. */
   digest(used: UsedKeys): string;
   pack(used: UsedKeys): Promise<Packed>;
@@ -20,6 +22,7 @@ export function createSentObject(object: ReferencedObjectData): SentObject {
   const digests = createLruCache<string>(maxDigests);
   const packed = createLruCache<Promise<Packed>>(maxPacked);
   return {
+    part: (used) => usedPart(object, used),
     digest(used) {
       const key = cacheKey(used);
       const known = digests.get(key) ?? packedDigest(usedPart(object, used));

@@ -88,7 +88,9 @@ const valuesSourceSchema = z.object({
   key: z.string(),
 });
 
-/** A key of an object of the hub with values, which the hub sends as a referenced object. */
+const textsSchema = z.record(z.string(), z.string());
+
+/** A key of an object of the hub with values. */
 const hubValuesSchema = z.object({
   kind: z.enum(["ConfigMap", "Secret"]),
   /** `NAMESPACE/NAME` on the hub. */
@@ -99,6 +101,13 @@ const hubValuesSchema = z.object({
   optional: z.boolean().optional(),
   /** The value is put there without parsing it. */
   literal: z.boolean().optional(),
+  /**
+   * The object as it was when the content was made, with this key alone: its values belong to the content. Absent: the hub sends it as a
+   * referenced object, and its newest version counts.
+   */
+  object: z.object({ data: textsSchema.optional(), binaryData: textsSchema.optional() }).optional(),
+  /** With `object`: the hub's HMAC over it. The digest of the content is no secret, and a value in it must not be guessed by that. */
+  salt: z.string().optional(),
 });
 
 export type HubValuesSource = Readonly<z.infer<typeof hubValuesSchema>>;

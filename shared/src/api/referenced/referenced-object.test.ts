@@ -116,6 +116,17 @@ describe("a referenced object", () => {
       ["ConfigMap/apps/defaults#values.yaml", "Secret/apps/payroll#extra,values.yaml"],
     ],
     [
+      "no key of valuesFrom that the content has itself",
+      {
+        access: {},
+        hubValues: [
+          { kind: "Secret", name: "apps/payroll", key: "values.yaml", object: {}, salt: "x" },
+          { kind: "Secret", name: "apps/payroll", key: "extra" },
+        ],
+      },
+      ["Secret/apps/payroll#extra"],
+    ],
+    [
       "a copied object, whatever else uses it",
       {
         access: {},

@@ -126,7 +126,9 @@ function usesOf({
       name === undefined ? [] : [[{ kind: "Secret", name }, keys] as const],
     ),
     ...copies.map((ref) => [ref, "whole"] as const),
-    ...hubValues.map((source) => [source, [source.key]] as const),
+    ...hubValues.flatMap((source) =>
+      source.object === undefined ? [[source, [source.key]] as const] : [],
+    ),
   ];
 }
 

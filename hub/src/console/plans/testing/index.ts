@@ -107,6 +107,7 @@ export async function servePlans({
       log: silentLog(),
     }),
     packer: createContentPacker(),
+    values: { of: () => Promise.resolve(undefined), forget: () => undefined },
     pinsOf: signer.pinsOf,
     policiesIn: (namespaces) => policiesIn(caches.policies.store, namespaces, {}),
     ask(target) {
