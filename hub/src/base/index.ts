@@ -45,6 +45,7 @@ export {
   targetedNamespace,
   userFields,
 } from "./cache/keys.ts";
+export { createTextSharing } from "./cache/shared-texts.ts";
 export {
   chooseNamespace,
   clientDigest,

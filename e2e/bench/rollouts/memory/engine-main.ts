@@ -1,6 +1,7 @@
 /** The costs of one staged rollout in a process of its own, without a network. Run by engine.ts, which reads the last line. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createTextSharing } from "@flotilla/hub/base";
 import { type BundleDeployment, bundleDeployments, bundles } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import { bundleRollouts } from "@flotilla/shared/api/rollout";
@@ -11,6 +12,7 @@ import {
   type FleetSize,
   putBundle,
   putClusters,
+  reportFailed,
   reportReady,
   ringStrategy,
 } from "./memory-fleet.ts";
@@ -22,6 +24,8 @@ const reports = 60;
 const warmUp = 40;
 const evaluations = 12;
 const quietMs = 1_500;
+/** Failing clusters of each stage, more than its status names. */
+const mostFailing = 12;
 
 const rest = createMemoryApiServer();
 putClusters(rest, size);
@@ -58,6 +62,7 @@ await quiet();
 const promoting = heapBytes();
 await halt();
 const halted = heapBytes();
+const rolloutBytes = await largestRollout();
 await hub.stop();
 
 const figures: EngineFigures = {
@@ -67,7 +72,7 @@ const figures: EngineFigures = {
   ...full,
   setsBytes: (promoting - halted) / clusters,
   promotionBytes: promotionBytes(),
-  rolloutBytes: Buffer.byteLength(JSON.stringify(rest.all(bundleRollouts).at(-1))),
+  rolloutBytes,
 };
 console.log(JSON.stringify(figures));
 
@@ -83,14 +88,39 @@ async function halt(): Promise<void> {
   await quiet();
 }
 
-/** What the promotion of one cluster needs in a cache: as parsed from a watch. */
+/** That of a rollout in which some clusters of each stage have failed, and the rollout goes on. */
+async function largestRollout(): Promise<number> {
+  revision += 1;
+  const lenient = { ...ringStrategy(size, "100%"), onFailure: "Continue" } as const;
+  putBundle(rest, size, { revision, strategy: lenient });
+  const newest = () => rest.all(bundleRollouts).at(-1);
+  await until(() => newest()?.spec.number === revision - 1);
+  while (newest()?.status?.phase !== "Completed") {
+    for (const [index, each] of inFlight().entries())
+      if (each.status?.attemptedDeploymentID === each.spec.deploymentID) continue;
+      else if (index % 2 === 1 && index <= 2 * mostFailing) reportFailed(rest, each);
+      else reportReady(rest, each);
+    await sleep(100);
+  }
+  await quiet();
+  return Buffer.byteLength(JSON.stringify(newest()));
+}
+
+/** What a promotion adds to a BundleDeployment in a cache: as parsed from a watch. */
 function promotionBytes(): number {
-  const spec = rest.all(bundleDeployments).find((each) => each.spec.promotion !== undefined)?.spec;
-  const text = JSON.stringify(spec?.promotion);
+  const promoted = rest.all(bundleDeployments).find((each) => each.spec.promotion !== undefined);
+  if (promoted === undefined) throw new Error("no cluster was promoted");
+  const { promotion: _, ...spec } = promoted.spec;
+  return cachedBytes(promoted) - cachedBytes({ ...promoted, spec });
+}
+
+function cachedBytes(deployment: BundleDeployment): number {
+  const text = JSON.stringify(deployment);
+  const share = createTextSharing();
   const before = heapBytes();
-  const parsed: unknown[] = Array.from({ length: clusters }, () => JSON.parse(text));
+  const cached = Array.from({ length: clusters }, () => share(JSON.parse(text)));
   const bytes = (heapBytes() - before) / clusters;
-  return parsed.length === clusters ? bytes : Number.NaN;
+  return cached.length === clusters ? bytes : Number.NaN;
 }
 
 /** From the report of one cluster until the next one is promoted. */

@@ -100,6 +100,26 @@ export function putBundle(
   rest.put(bundles, bundle);
 }
 
+/** The agent of a cluster has tried what was promoted, for the last time, and says at length why that failed. */
+export function reportFailed(rest: MemoryApiServer, deployment: BundleDeployment): void {
+  const at = new Date().toISOString();
+  const about = { observedGeneration: deployment.metadata.generation ?? 0, lastTransitionTime: at };
+  const message = `helm upgrade --install ${"failed and failed again ".repeat(40)}`;
+  rest.put(bundleDeployments, {
+    ...deployment,
+    status: {
+      ...deployment.status,
+      attemptedDeploymentID: deployment.spec.deploymentID,
+      ready: false,
+      conditions: [
+        { type: "Deployed", status: "False", reason: "HelmFailed", message, ...about },
+        { type: "Ready", status: "False", reason: "HelmFailed", message, ...about },
+        { type: "Stalled", status: "True", reason: "RetriesExceeded", message, ...about },
+      ],
+    },
+  });
+}
+
 /** The agent of a cluster has applied what was promoted, and it is ready. */
 export function reportReady(rest: MemoryApiServer, deployment: BundleDeployment): void {
   const at = new Date().toISOString();

@@ -1,5 +1,5 @@
 /** The controller of Bundles as a leader runs it, on an API server in memory, in this process. */
-import type { ControllerDeps } from "@flotilla/hub/base";
+import { type ControllerDeps, createTextSharing } from "@flotilla/hub/base";
 import {
   createBundleController,
   createBundlePublisher,
@@ -34,7 +34,7 @@ import {
   type Resource,
   secrets,
 } from "@flotilla/shared/kube/objects";
-import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
+import type { MemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createPatterns } from "@flotilla/shared/regex";
 import type { DownloadPin } from "@flotilla/shared/source";
@@ -53,8 +53,11 @@ export async function startMemoryHub(rest: MemoryApiServer, pin: DownloadPin): P
   const running: Promise<void>[] = [];
   const synced: Promise<void>[] = [];
 
-  function cache<T extends KubeObject>(resource: Resource<T>): Informer<T> {
-    const informer = createInformer<T>({ rest, resource, log });
+  function cache<T extends KubeObject>(
+    resource: Resource<T>,
+    options: { readonly transform?: (object: T) => T } = {},
+  ): Informer<T> {
+    const informer = createInformer<T>({ rest, resource, log, ...options });
     running.push(informer.run(stop.signal));
     synced.push(informer.synced);
     return informer;
@@ -63,7 +66,7 @@ export async function startMemoryHub(rest: MemoryApiServer, pin: DownloadPin): P
   const caches: ControllerDeps["caches"] = {
     helmOps: cache(helmOps),
     bundles: cache(bundles),
-    deployments: cache(bundleDeployments),
+    deployments: cache(bundleDeployments, { transform: createTextSharing() }),
     clusters: cache(clusters),
     groups: cache(clusterGroups),
     policies: cache(policies),
@@ -134,6 +137,3 @@ export async function startMemoryHub(rest: MemoryApiServer, pin: DownloadPin): P
     },
   };
 }
-
-/** An API server without objects. */
-export const emptyServer = createMemoryApiServer;

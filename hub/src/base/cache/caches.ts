@@ -48,6 +48,7 @@ import {
 } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { contentLabel } from "./keys.ts";
+import { createTextSharing } from "./shared-texts.ts";
 
 export interface Caches {
   readonly helmOps: Informer<HelmOp>;
@@ -94,7 +95,7 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
   return {
     helmOps: cache(helmOps, { transform: keepLastWriter }),
     bundles: cache(bundles, { transform: keepLastWriter }),
-    deployments: cache(bundleDeployments),
+    deployments: cache(bundleDeployments, { transform: createTextSharing() }),
     clusters: cache(clusters),
     groups: cache(clusterGroups),
     policies: cache(policies),

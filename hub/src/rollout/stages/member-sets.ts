@@ -7,6 +7,7 @@ import {
   type ClassedMember,
   classify,
   isAvailableOrNew,
+  isForced,
   isUnavailable,
   type Member,
   type MemberClass,
@@ -152,7 +153,7 @@ export function memberSetsOf(
   const isRunning = (spec.state ?? "Running") === "Running" && !isPaused;
   const isPromoting = status.phase === "Progressing" && status.reason === "Promoting";
   if (!isStored || !isRunning || !isPromoting || goesBack || isSuperseded) return undefined;
-  // What would change in a member, and when it is asked, depends on all of them.
+  // What would change in a member, and who is forced next, depends on all of them.
   if (toPlan.length > 0 || hasPlanGates(strategy) || members.some(isForced)) return undefined;
   // What is held has to be let go as soon as it is applied.
   if (held.size > 0 || members.some(({ isHeld }) => isHeld)) return undefined;
@@ -163,11 +164,6 @@ export function memberSetsOf(
   const ends = [wakesAtMs, part.window.changesAtMs].filter((each) => each !== undefined);
   const validUntilMs = Math.min(...ends, Number.POSITIVE_INFINITY);
   return new MemberSets({ parts, current, variantOf }, { nowMs, validUntilMs });
-}
-
-/** Whether it has a request to force that is not answered: it counts among those of all stages. */
-function isForced({ force }: Member): boolean {
-  return force === "waiting" || force === "sent";
 }
 
 function stateOf(

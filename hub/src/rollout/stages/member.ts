@@ -120,7 +120,8 @@ export interface ClassedMember {
 }
 
 export function classify(member: Member, context: ClassContext): ClassedMember {
-  const failsAtMs = deadlineOf(member, context);
+  const isPromoted = hasRevision(member);
+  const failsAtMs = isPromoted ? deadlineOf(member, context) : undefined;
   const kind = classOf(member, context, failsAtMs);
   return {
     member,
@@ -128,7 +129,7 @@ export function classify(member: Member, context: ClassContext): ClassedMember {
     isBrokenBefore: isBrokenBefore(member, context),
     failsAtMs: kind === "inFlight" ? failsAtMs : undefined,
     lacksApproval: member.needsApproval === true && !context.isStageApproved,
-    isUnapproved: !hasRevision(member) && !mayBePromoted(member, context),
+    isUnapproved: !isPromoted && !mayBePromoted(member, context),
   };
 }
 
@@ -165,6 +166,11 @@ export function isUnapplied({ desired, applied }: Pick<Member, "desired" | "appl
 /** Whether it was promoted to the revision, or had the same content before. */
 export function hasRevision({ content, desired }: Member): boolean {
   return content !== "" && desired === content;
+}
+
+/** Whether it has a request to force that is not answered. */
+export function isForced({ force }: Member): boolean {
+  return force === "waiting" || force === "sent";
 }
 
 /** The readiness of an earlier content proves nothing about this one. */

@@ -148,19 +148,24 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     if (rollout.spec.revision === revision.revision)
       await Promise.all(revision.contents.map((content) => deps.contents.ensure(content)));
     const contents = await contentsOf(inputs, rollout, revision);
+    const slices = createTimeSlices();
     const sources = memberSources(bundle, inputs.placements, {
       existing: inputs.existing(),
       contents,
       signer: deps.deploymentSigner,
     });
+    if (slices.isOver) await slices.pause();
     const options = memberOptions(inputs, rollout);
     const members = membersOf(bundle, sources, options);
     const stable = rollout.status?.stable ?? stableOf(rollouts, rollout);
     const checkedSinceMs = await checkedSinceFor(rollout);
+    if (slices.isOver) await slices.pause();
     const step = stepInputs(inputs, { rollout, members, stable, checkedSinceMs });
     const { goesBack, isSuperseded, next } = choice;
+    if (slices.isOver) await slices.pause();
     const asked = { ...step, goesBack, isSuperseded, next };
     const result = stepRollout(asked);
+    if (slices.isOver) await slices.pause();
     if (!result.isStored) {
       await objects.store(rollout, result.status);
       return "again";

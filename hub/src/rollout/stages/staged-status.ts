@@ -54,7 +54,8 @@ export function stagedStatus(
   const { stored, next, nowMs, stable } = inputs;
   const now = formatTimeMs(nowMs);
   const { phase, reason, message, breach, handledResume, resumedAt, startedAt } = decided;
-  const stages = parts.map((part) => stageStatus(part, decided));
+  const limits = failingLimits(parts);
+  const stages = parts.map((part) => stageStatus(part, decided, limits));
   const stage = stages.find((each) => !isThrough(each.phase))?.name;
   const isSame = stored?.phase === phase && stored.reason === reason && stored.stage === stage;
   const endedAt = ended.has(phase) ? (stored?.endedAt ?? now) : undefined;
@@ -155,10 +156,14 @@ function nextText(
   return `${message}; version ${version} waits for the end of this rollout: set spec.state to Cancelled to start it instead`;
 }
 
-function stageStatus({ stage, members }: StageParts, decided: Decided): StageStatus {
+function stageStatus(
+  { stage, members }: StageParts,
+  decided: Decided,
+  limits: FailingLimits,
+): StageStatus {
   const own = decided.stages.get(stage.name);
   const { phase = "Pending", gates = [], startedAt, completedAt, acceptedFailures } = own ?? {};
-  const failing = failingOf(members);
+  const failing = failingOf(members, limits);
   return {
     name: stage.name,
     phase,
@@ -204,13 +209,38 @@ function sumOf(stages: readonly RolloutCounts[], total: number): RolloutCounts {
   };
 }
 
-function failingOf(members: readonly ClassedMember[]): readonly FailingCluster[] {
+/** What is said about failing clusters. */
+interface FailingLimits {
+  /** The most in one stage. */
+  readonly named: number;
+  /** Characters of one message. */
+  readonly messageLength: number;
+}
+
+/** In all stages together: ten clusters of each of sixteen stages, with whole messages, would be most of the object. */
+const mostFailing = 60;
+const mostMessageChars = 8_000;
+
+function failingLimits(parts: readonly StageParts[]): FailingLimits {
+  const counts = parts
+    .map(({ members }) => members.filter((each) => each.class === "failed").length)
+    .filter((count) => count > 0);
+  const named = Math.max(1, Math.min(maxNamed, Math.floor(mostFailing / counts.length)));
+  const all = counts.reduce((sum, count) => sum + Math.min(count, named), 0);
+  const messageLength = Math.min(maxFailureMessageLength, Math.floor(mostMessageChars / all));
+  return { named, messageLength };
+}
+
+function failingOf(
+  members: readonly ClassedMember[],
+  { named, messageLength }: FailingLimits,
+): readonly FailingCluster[] {
   return members
     .filter((each) => each.class === "failed")
-    .slice(0, maxNamed)
+    .slice(0, named)
     .map(({ member }) => ({
       cluster: member.key,
-      message: cutText(member.message, maxFailureMessageLength),
+      message: cutText(member.message, messageLength),
       since: formatTimeMs(member.unreadySinceMs ?? parseTime(member.promotion?.at) ?? 0),
     }));
 }

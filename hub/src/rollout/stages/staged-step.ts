@@ -9,7 +9,7 @@ import { atLeastOne } from "../../rules/index.ts";
 import { heldRequests } from "./forced-requests.ts";
 import { earliest, restartSoaks } from "./gate.ts";
 import { heldMembers } from "./held-members.ts";
-import { isFailure, isUnapplied, type Member } from "./member.ts";
+import { isFailure, isForced, isUnapplied, type Member } from "./member.ts";
 import { adopted, breachText, end, endText, halt, kept, pausedPhase, unpaused } from "./phases.ts";
 import { plannedIn, stepLatePlans, unplanned } from "./plan-gates.ts";
 import { choosePromotions } from "./promote.ts";
@@ -56,6 +56,8 @@ export interface StepResult {
   readonly wakesAtMs: number | undefined;
 }
 
+const noRequests: ReadonlySet<string> = new Set();
+
 export function stepRollout(inputs: StepInputs): StepResult {
   // A clock that was set back must not make times in the status lie in the future.
   const nowMs = Math.max(inputs.nowMs, newestTime(inputs.stored));
@@ -69,7 +71,9 @@ export function stepRollout(inputs: StepInputs): StepResult {
     promotions: isStored ? promotionsOf({ ...inputs, nowMs }, parts, status) : [],
     parts,
     lackingApproval: lackingApprovalIn(parts),
-    heldRequests: heldRequests(forcedParts({ ...inputs, nowMs }, parts)),
+    heldRequests: inputs.members.some(isForced)
+      ? heldRequests(forcedParts({ ...inputs, nowMs }, parts))
+      : noRequests,
     held: heldMembers(inputs, parts),
     toPlan: mayStep(inputs, status.phase) ? toPlanIn(parts, status) : [],
     wakesAtMs: earliest([decided.wakesAtMs, ...edgesOf(parts), ...wakesOf(parts, status)]),

@@ -69,6 +69,7 @@ export function createStagedTargets({
       const byKey = new Map(members.map((member) => [member.key, member] as const));
       const stable = await stableContents(pass);
       const targets: StagedTarget<P>[] = [];
+      const slices = createTimeSlices();
       for (const placement of pass.placements) {
         const key = keyOf(placement.cluster);
         const [promotion, member] = [promoted.get(key), byKey.get(key)];
@@ -88,6 +89,7 @@ export function createStagedTargets({
         else if (member?.desired === "" && !member.isPaused && fallback !== undefined)
           targets.push({ ...target, gets: { ...fallback, promotion: undefined } });
         else targets.push({ ...target, gets: undefined });
+        if (slices.isOver) await slices.pause();
       }
       return targets;
     },

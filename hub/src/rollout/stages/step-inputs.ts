@@ -62,11 +62,12 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
   const { strategy, stored, spec, name, nowMs } = inputs;
   const stages = stagesOf(strategy);
   const isAnyWaiting = isAnyBlocked(inputs);
+  const byStage = membersByStage(inputs);
   return stages.map((stage, index) => {
     const state = stored?.stages?.find((each) => each.name === stage.name);
     const window = windowsAt(stage.windows, inputs.facts, nowMs);
     const isSkipped = spec.skipStages?.includes(stage.name) === true;
-    const own = inputs.members.filter(({ key }) => inputs.assignment.get(key) === stage.name);
+    const own = byStage.get(stage.name) ?? [];
     const deadline = stage.progressDeadline ?? strategy.progressDeadline ?? defaultDeadline;
     const deadlineMs = parseGoDuration(deadline) ?? 0;
     const context = {
@@ -110,6 +111,21 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
       context,
     };
   });
+}
+
+/** In the order of the members. Those that are in none are under undefined. */
+function membersByStage({
+  members,
+  assignment,
+}: Pick<StepInputs, "members" | "assignment">): ReadonlyMap<string | undefined, readonly Member[]> {
+  const byStage = new Map<string | undefined, Member[]>();
+  for (const member of members) {
+    const stage = assignment.get(member.key);
+    const own = byStage.get(stage);
+    if (own === undefined) byStage.set(stage, [member]);
+    else own.push(member);
+  }
+  return byStage;
 }
 
 /** The stages in order, and at last the clusters that are in none. */

@@ -48,12 +48,15 @@ export function assignStages(
   const assigned = new Map<string, string>();
   let left = [...clusters].sort(byName);
   for (const stage of stages) {
-    const matching = left.filter((cluster) => matchesStage(stage, cluster, groups));
+    const matching: StagedCluster[] = [];
+    const others: StagedCluster[] = [];
+    for (const cluster of left)
+      (matchesStage(stage, cluster, groups) ? matching : others).push(cluster);
     const most =
       stage.upTo === undefined ? matching.length : roundedUp(stage.upTo, matching.length);
     for (const cluster of spread(matching, stage.spreadBy).slice(0, most))
       assigned.set(cluster.key, stage.name);
-    left = left.filter(({ key }) => !assigned.has(key));
+    left = most < matching.length ? left.filter(({ key }) => !assigned.has(key)) : others;
   }
   return assigned;
 }
@@ -73,7 +76,12 @@ export function matchesStage(
 /** Whether a stage selects clusters; without criteria it takes all that are left. */
 export function hasCriteria(stage: RolloutStage): boolean {
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = stage;
-  return [clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven);
+  return (
+    isGiven(clusterName) ||
+    isGiven(clusterSelector) ||
+    isGiven(clusterGroup) ||
+    isGiven(clusterGroupSelector)
+  );
 }
 
 /** Taken in turn from the values of the label, which are in alphabetical order; without a label in the order given. */

@@ -186,11 +186,12 @@ function* firstMatch<T extends TargetCriteria>(
   let compared = 0;
   for (const candidate of candidates) {
     // What is the same for all groups comes first: a cluster may be in hundreds of them.
-    for (const group of matchesCluster(cluster, candidate) ? memberships : []) {
-      if (matchesGroup(group, candidate)) return candidate;
-      compared += 1;
-      if (compared % comparedPerStep === 0) yield;
-    }
+    if (matchesCluster(cluster, candidate))
+      for (const group of memberships) {
+        if (matchesGroup(group, candidate)) return candidate;
+        compared += 1;
+        if (compared % comparedPerStep === 0) yield;
+      }
     compared += 1;
     if (compared % comparedPerStep === 0) yield;
   }
@@ -218,18 +219,17 @@ export function matchesAny(
   criteria: TargetCriteria,
   groups: readonly TargetGroup[],
 ): boolean {
-  const memberships = atOnce(membershipSteps(cluster, groups));
-  return atOnce(firstMatch(cluster, [criteria], memberships)) !== undefined;
+  if (!matchesCluster(cluster, criteria)) return false;
+  return atOnce(membershipSteps(cluster, groups)).some((group) => matchesGroup(group, criteria));
 }
 
 function matchesCluster(
   cluster: TargetCluster,
   { clusterName, clusterSelector, clusterGroup, clusterGroupSelector }: TargetCriteria,
 ): boolean {
-  if (![clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven))
-    return false;
   if (isGiven(clusterName) && !isCalled(cluster, clusterName)) return false;
-  return !isGiven(clusterSelector) || selects(clusterSelector, cluster.labels);
+  if (isGiven(clusterSelector)) return selects(clusterSelector, cluster.labels);
+  return isGiven(clusterName) || isGiven(clusterGroup) || isGiven(clusterGroupSelector);
 }
 
 function matchesGroup(
