@@ -4,6 +4,7 @@ import type { Figure } from "../measure/figures.ts";
 import { allAndStaged } from "./all-and-staged.ts";
 import { gateFigures } from "./gates.ts";
 import { killedHubFigures } from "./killed-hub.ts";
+import { engineFigures } from "./memory/engine.ts";
 import { noStrategyFigures } from "./no-strategy.ts";
 import { rollbackFigures } from "./rollback.ts";
 import { type StagedFleet, startStagedFleet } from "./staged-fleet.ts";
@@ -15,6 +16,7 @@ export interface RolloutsOptions {
 
 /** Calls `report` with figures as soon as they are measured. */
 export async function stagedRollouts({ agents, report }: RolloutsOptions): Promise<void> {
+  report(await engineFigures());
   const fleet = await startStagedFleet(agents);
   try {
     await Promise.race([measure(fleet, report), endOfHub(fleet.bench)]);
