@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { BundleRolloutStatus, RolloutReason, StageStatus } from "@flotilla/shared/api/rollout";
 import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { atLeastOne } from "../../rules/index.ts";
+import { decisionsOf, newestTime } from "./decisions.ts";
 import { heldRequests } from "./forced-requests.ts";
 import { earliest, restartSoaks } from "./gate.ts";
 import { heldMembers } from "./held-members.ts";
@@ -155,43 +156,6 @@ function withLatePlans(
 
 function isRunning(phase: BundleRolloutStatus["phase"]): boolean {
   return phase === "Progressing" || phase === "Waiting" || phase === "Completed";
-}
-
-/** The times of decisions. */
-function newestTime(stored: BundleRolloutStatus | undefined): number {
-  const times = [
-    stored?.startedAt,
-    stored?.resumedAt,
-    stored?.breach?.at,
-    ...(stored?.stages ?? []).flatMap((stage) => [stage.startedAt, stage.completedAt]),
-  ];
-  return Math.max(0, ...times.map((time) => parseTime(time) ?? 0));
-}
-
-/** What must be stored before anything follows from it. */
-function decisionsOf(status: BundleRolloutStatus | undefined): unknown {
-  if (status === undefined) return undefined;
-  const { phase, breach, handledResume, resumedAt, stages = [] } = status;
-  return {
-    // Between these two nothing is decided: both promote what may be promoted.
-    phase: phase === "Waiting" ? "Progressing" : phase,
-    breach,
-    handledResume,
-    resumedAt,
-    isPaused: status.reason === "Paused",
-    goesBack: status.reason === "StableRequested",
-    stages: stages.map((stage) => {
-      const { startedAt, completedAt, acceptedFailures, gates } = stage;
-      return {
-        name: stage.name,
-        phase: stage.phase,
-        startedAt,
-        completedAt,
-        acceptedFailures,
-        gates,
-      };
-    }),
-  };
 }
 
 /** The phase and its reason, and what each stage has come to. */
