@@ -1,9 +1,19 @@
 /** A change in four stages, beside the same change for all clusters at once; and how often the hub writes meanwhile. */
 import type { RolloutStrategy } from "@flotilla/shared/api";
+import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
 import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import { type Figure, median } from "../measure/figures.ts";
 import { brokenLimits, mostWrites, spanOf } from "./observed.ts";
 import {
+  type ByProcess,
+  byProcess,
+  difference,
+  memoryOf,
+  processorOf,
+  processText,
+} from "./processes.ts";
+import {
+  app,
   change,
   contentsNow,
   observedQuarters,
@@ -17,6 +27,7 @@ import {
 
 const rounds = 3;
 const share = 4;
+const storedBarBytes = 150;
 /** A status may be written five times at once, then once a second. */
 const burst = 5;
 
@@ -26,7 +37,9 @@ interface Changed {
   /** For each stage, one after the other: from its first promotion until its last cluster is ready. */
   readonly criticalMs: number;
   readonly lagMs: number;
-  readonly cpuSeconds: number;
+  readonly processor: ByProcess;
+  /** What the API server stores of the BundleDeployment of one cluster. */
+  readonly storedBytes: number;
   readonly broken: readonly string[];
   readonly mostWrites: number;
   readonly decisions: number;
@@ -59,6 +72,8 @@ export async function allAndStaged(fleet: StagedFleet): Promise<readonly Figure[
       allMs,
     ),
     ...writeFigures(agents, staged, all),
+    storedFigure(staged, all),
+    ...(await processFigures(fleet, staged, all)),
   ];
 }
 
@@ -70,7 +85,7 @@ async function changed(
   const { bench, observer, agents, stageClusters } = fleet;
   const counts = await untilNoWrites(fleet);
   await bench.hubLag();
-  const cpuBefore = await bench.hubCpu();
+  const processorBefore = await processorOf(fleet);
   const [from, rolloutsFrom] = [observer.states.length, observer.rollouts.length];
   const before = contentsNow(observer);
   const begunAtMs = performance.now();
@@ -79,7 +94,7 @@ async function changed(
   const ms = performance.now() - begunAtMs;
   if (strategy !== null) await rolloutAs(fleet, ({ status }) => status?.phase === "Completed");
   const lag = await bench.hubLag();
-  const cpuSeconds = (await bench.hubCpu()) - cpuBefore;
+  const processor = difference(processorBefore, await processorOf(fleet));
   const after = await untilNoWrites(fleet);
   const states = observer.states.slice(from);
   const spans = stageClusters.flatMap((clusters) => spanOf(states, content, clusters) ?? []);
@@ -87,7 +102,8 @@ async function changed(
     ms,
     criticalMs: spans.reduce((sum, { beginsAtMs, endsAtMs }) => sum + endsAtMs - beginsAtMs, 0),
     lagMs: lag.p99Ms,
-    cpuSeconds,
+    processor,
+    storedBytes: await storedBytes(fleet),
     broken:
       strategy === null
         ? []
@@ -122,7 +138,7 @@ function timeFigures(what: string, changes: readonly Changed[], allMs: number): 
       value: ms,
       baseline: { what: "all at once", value: allMs },
       bar: Math.max(1.3 * allMs, 1.1 * criticalMs),
-      detail: `${each(changes, (one) => one.ms)}; ${(ms / allMs).toFixed(2)} times all at once; the stages alone, each from its first promotion to its last report: ${each(changes, (one) => one.criticalMs)}; the hub's CPU: ${each(changes, (one) => one.cpuSeconds * 1_000)}`,
+      detail: `${each(changes, (one) => one.ms)}; ${(ms / allMs).toFixed(2)} times all at once; the stages alone, each from its first promotion to its last report: ${each(changes, (one) => one.criticalMs)}; the hub's processor: ${each(changes, (one) => one.processor.hub)}`,
     },
     {
       what: "the hub's event loop lag meanwhile, 99th percentile",
@@ -175,6 +191,52 @@ function writeFigures(
         detail: `5 at once, 1 for each of ${worst && seconds(worst)} seconds, and 1 for each of ${worst?.decisions} decisions`,
       };
     }),
+  ];
+}
+
+/** As the API server gives it, which is how it stores it. */
+async function storedBytes({ bench, stageClusters }: StagedFleet): Promise<number> {
+  const [cluster = ""] = stageClusters[0] ?? [];
+  const namespace = clusterNamespaceName(workspaceNamespace, cluster);
+  const path = `/apis/fleet.cattle.io/v1alpha1/namespaces/${namespace}/bundledeployments/${app}`;
+  return Buffer.byteLength(await bench.fleet.hub.raw(path));
+}
+
+function storedFigure(staged: readonly Changed[], all: readonly Changed[]): Figure {
+  const before = median(all.map((one) => one.storedBytes));
+  return {
+    what: "bytes that are stored more of one cluster of a staged rollout",
+    unit: "bytes",
+    value: median(staged.map((one) => one.storedBytes)) - before,
+    baseline: { what: "of a cluster all at once, everything", value: before },
+    bar: storedBarBytes,
+  };
+}
+
+/** Which process has how much to do. */
+async function processFigures(
+  fleet: StagedFleet,
+  staged: readonly Changed[],
+  all: readonly Changed[],
+): Promise<readonly Figure[]> {
+  const forEach = (changes: readonly Changed[]) =>
+    byProcess((name) => median(changes.map(({ processor }) => processor[name])) / fleet.agents);
+  const [ofStaged, ofAll] = [forEach(staged), forEach(all)];
+  const memory = await memoryOf(fleet);
+  return [
+    {
+      what: "processor of the hub for one cluster of a staged rollout",
+      unit: "ms",
+      value: ofStaged.hub,
+      baseline: { what: "all at once", value: ofAll.hub },
+      detail: `staged: ${processText(ofStaged, "ms", 1)}; all at once: ${processText(ofAll, "ms", 1)}`,
+    },
+    {
+      what: `memory of the hub with ${fleet.agents} agents after these rollouts`,
+      unit: "MB",
+      value: memory.hub,
+      detail: processText(memory, "MB", 0),
+    },
   ];
 }
 

@@ -1,0 +1,54 @@
+/** What each process of a fleet uses of the machine. */
+import { memoryMb } from "../measure/bench-fleet.ts";
+import { processorMs } from "../measure/processor.ts";
+import type { StagedFleet } from "./staged-fleet.ts";
+
+/** The names of the processes, as people call them. */
+export const processNames = ["hub", "API server", "etcd", "agents"] as const;
+
+export type ByProcess = Readonly<Record<(typeof processNames)[number], number>>;
+
+/** Since each of them began, ms. */
+export function processorOf(fleet: StagedFleet): Promise<ByProcess> {
+  return ofEach(fleet, processorMs);
+}
+
+export function memoryOf(fleet: StagedFleet): Promise<ByProcess> {
+  return ofEach(fleet, memoryMb);
+}
+
+export function difference(before: ByProcess, after: ByProcess): ByProcess {
+  return byProcess((name) => after[name] - before[name]);
+}
+
+/** `digits`: after the point. */
+export function processText(values: ByProcess, unit: string, digits: number): string {
+  return processNames.map((name) => `${name} ${values[name].toFixed(digits)} ${unit}`).join(", ");
+}
+
+export function byProcess(valueOf: (name: (typeof processNames)[number]) => number): ByProcess {
+  return {
+    hub: valueOf("hub"),
+    "API server": valueOf("API server"),
+    etcd: valueOf("etcd"),
+    agents: valueOf("agents"),
+  };
+}
+
+async function ofEach(
+  { bench, simulation }: StagedFleet,
+  read: (pid: number) => Promise<number>,
+): Promise<ByProcess> {
+  const plane = bench.fleet.ownHubPlane();
+  const pidOf = (tool: "kube-apiserver" | "etcd"): number => {
+    const part = plane.part(tool);
+    if (part === undefined) throw new Error(`the hub's control plane has no ${tool}`);
+    return part.identity.pid;
+  };
+  return {
+    hub: await read(bench.fleet.hubProcess().identity.pid),
+    "API server": await read(pidOf("kube-apiserver")),
+    etcd: await read(pidOf("etcd")),
+    agents: await read(simulation.pid),
+  };
+}
