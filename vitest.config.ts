@@ -43,8 +43,8 @@ const onBinaries = [
   "shared/src/charts/source/ignore/ignore.test.ts",
   "shared/src/charts/source/oci/signature.test.ts",
 ];
-/** Each file starts a dozen processes and waits much of its time: four keep two cores busy. */
-const clusterWorkers = 4;
+/** Each file starts a dozen processes and waits much of its time: three keep two cores busy, with the soak tests beside them. */
+const clusterWorkers = 3;
 /** Helm and kubectl, which tests start by the thousand, end before garbage collection saves what it costs. */
 const env = { GOGC: "400" };
 const binaries = { env, globalSetup: ["scripts/test-binaries.ts"] };

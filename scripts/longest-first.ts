@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { root } from "./run.ts";
 
-/** Over a minute where four run at a time on two cores. The others follow as Vitest sorts them: by their last duration, or by size. */
+/** Over a minute where three run at a time on two cores. The others follow as Vitest sorts them: by their last duration, or by size. */
 const longest = [
   "hub/src/rollout/stages/staged-history.test.ts",
   "e2e/src/cli/fleet.test.ts",
