@@ -3,7 +3,6 @@ import { endOfHub } from "../measure/end-of-hub.ts";
 import type { Figure } from "../measure/figures.ts";
 import { allAndStaged } from "./all-and-staged.ts";
 import { gateFigures } from "./gates.ts";
-import { engineFigures } from "./memory/engine.ts";
 import { killedHubFigures } from "./killed-hub.ts";
 import { engineFigures } from "./memory/engine.ts";
 import { noStrategyFigures } from "./no-strategy.ts";
