@@ -26,12 +26,12 @@ export function processText(values: ByProcess, unit: string, digits: number): st
   return processNames.map((name) => `${name} ${values[name].toFixed(digits)} ${unit}`).join(", ");
 }
 
-export function byProcess(valueOf: (name: (typeof processNames)[number]) => number): ByProcess {
+export function byProcess(read: (name: (typeof processNames)[number]) => number): ByProcess {
   return {
-    hub: valueOf("hub"),
-    "API server": valueOf("API server"),
-    etcd: valueOf("etcd"),
-    agents: valueOf("agents"),
+    hub: read("hub"),
+    "API server": read("API server"),
+    etcd: read("etcd"),
+    agents: read("agents"),
   };
 }
 
