@@ -1,6 +1,7 @@
 /** What each cluster of a Bundle gets now: by the stages of its rollout, under limits, or everything at once. */
 import type { Bundle, Cluster } from "@flotilla/shared/api";
 import type { Store } from "@flotilla/shared/kube/cache";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import {
   type ContentStore,
   isStaged,
@@ -50,6 +51,7 @@ export interface StagedSteps {
   readonly wakesAtMs?: number | undefined;
   /** As for `StagedPlan`. */
   readonly reports?: RolloutReports | undefined;
+  readonly promoted?: readonly ObjectKey[];
 }
 
 /** `staged` or `limits`: what holds clusters, if anything does. */
@@ -107,7 +109,7 @@ export function createCurrentRollout(
       deploymentIn: (cluster) => deps.deployments.in(bundle, cluster),
     });
     if (plan === undefined) return { steps: placements.map(heldStep), isUnfinished: true };
-    const { rollout, status, remarks, wakesAtMs, reports } = plan;
+    const { rollout, status, remarks, wakesAtMs, reports, promoted } = plan;
     return {
       steps: plan.targets.map(stagedStep),
       isUnfinished: false,
@@ -116,6 +118,7 @@ export function createCurrentRollout(
       partitions: stagePartitions(strategy, status),
       wakesAtMs,
       reports,
+      promoted,
     };
   }
 }

@@ -134,6 +134,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       withoutWorker: context.withoutWorker,
       onRetrying: (remarks) => publishRetrying(bundle, remarks),
     });
+    // What the last pass found counts for nothing while nothing may be deployed.
+    if (prepared.kind !== "deployable") deps.passes.changed(keyOf(bundle));
     switch (prepared.kind) {
       case "waiting":
         return requeueAt(await keepWindows(bundle, context.signal), deps.clock.now());
@@ -199,7 +201,10 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     const values = await deps.values.of(bundle);
     const reached = { ...(await reachedTargets(deps, bundle, values)), values };
     const { placements, contents, missing, reach, approvals } = reached;
-    if (approvals.violation !== undefined) return approvals.violation.error;
+    if (approvals.violation !== undefined) {
+      deps.passes.changed(keyOf(bundle));
+      return approvals.violation.error;
+    }
     const windows = offScheduleAt(deps.schedules, deps.clock.now());
     await windows.lookUp(placements.map(({ cluster }) => cluster));
     const { isOff: isOffSchedule } = windows;
@@ -216,10 +221,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       isKept: reach.isKept,
     });
     const isOvertaken = await deployments.write(plan, signal);
-    const promoted = rollout.flatMap(({ hold, placement }) =>
-      hold === undefined ? [keyOf(placement.cluster)] : [],
-    );
-    end({ bundle, reports: isOvertaken ? undefined : staged?.reports, promoted });
+    const reports = isOvertaken ? undefined : staged?.reports;
+    end({ bundle, reports, promoted: staged?.promoted ?? [] });
     const unchecked = contents.flatMap((content) =>
       content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
     );

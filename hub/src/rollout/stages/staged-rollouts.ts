@@ -85,6 +85,8 @@ export interface StagedPlan<P> {
   readonly wakesAtMs: number | undefined;
   /** What reports change until the next pass; undefined: each of them needs one. What the pass promotes has to be moved first. */
   readonly reports: RolloutReports | undefined;
+  /** The clusters whose turn it is in this pass. */
+  readonly promoted: readonly ObjectKey[];
 }
 
 export interface StagedRollouts {
@@ -209,6 +211,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         unassignedRemark(step),
       ].filter((text) => text !== undefined),
       wakesAtMs: earlier(result.wakesAtMs, countsAtMs),
+      promoted: result.promotions.map(({ member }) => member.key),
       reports: rolloutReports(
         { bundle, rollout, step: asked, result, sources, options },
         { ...deps, ...inputs, signer: deps.deploymentSigner },
