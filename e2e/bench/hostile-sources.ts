@@ -1,5 +1,4 @@
 /** How long the hub's event loop is held up while it reads sources that are made to stop it, beside healthy HelmOps. */
-import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { helmOps } from "@flotilla/shared/api";
 import { hubNamespace, workspaceNamespace as namespace } from "@flotilla/shared/api/names";
@@ -25,19 +24,10 @@ import { type BenchFleet, oneCluster, untilCount, untilNone } from "./measure/be
 import type { Figure } from "./measure/figures.ts";
 import { createSource } from "./measure/flux-objects.ts";
 import { hubMetric } from "./measure/hub-metric.ts";
+import { goFirst } from "./measure/priority.ts";
 
 const healthy = 20;
 const eventLoopLag = "nodejs_eventloop_lag_max_seconds";
-
-/** Others on the cores delay the hub as well, which is not what is measured. Without the right to, everything counts. */
-function preferHub({ fleet }: BenchFleet): void {
-  try {
-    setPriority(fleet.hubProcess().identity.pid, constants.priority.PRIORITY_HIGHEST);
-  } catch (thrown) {
-    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "ERR_SYSTEM_ERROR"))
-      throw thrown;
-  }
-}
 
 export async function besideHostileSources(bench: BenchFleet): Promise<readonly Figure[]> {
   const { hub, dir } = bench.fleet;
@@ -89,7 +79,7 @@ export async function besideHostileSources(bench: BenchFleet): Promise<readonly 
     (await hub.get(leases, { namespace: hubNamespace, name: "flotilla-hub" }))?.spec
       ?.leaseTransitions;
 
-  preferHub(bench);
+  await goFirst(bench.fleet.hubProcess().identity.pid);
   try {
     // Not counted: caches fill.
     await lagWith("lag-first", () => Promise.resolve());

@@ -1,16 +1,19 @@
 /**
  * `npm run bench`: the figures that DESIGN sets bars for, on real control planes, each beside its baseline from the same
  * run. Arguments choose parts by name; `--json FILE` writes the figures as JSON too, `--agents N` says how many agents are
- * simulated, `--plan-agents N` how many for a plan, `--rollout-agents N` how many for staged rollouts, `--releases N` how many HelmReleases one source has, and `--plot FILE` draws
- * a plot of the results. It exits with 1 when a bar was missed.
+ * simulated, `--plan-agents N` how many for a plan, `--rollout-agents N` how many for staged rollouts, `--sizes N,M` the sizes of the
+ * fleets over which costs grow, `--releases N` how many HelmReleases one source has, and `--plots FOLDER` draws the results there.
+ * It exits with 1 when a bar was missed.
  */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { connectedAgents } from "./agents/agents.ts";
 import { dashboard } from "./dashboard/dashboard.ts";
 import { drifting } from "./drifting.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
+import { growth } from "./growth/growth.ts";
 import { helmReleaseInstalls } from "./helm-releases.ts";
 import { besideHostileCharts } from "./hostile.ts";
 import { besideHostileSources } from "./hostile-sources.ts";
@@ -37,7 +40,8 @@ const { values, positionals } = parseArgs({
     agents: { type: "string", default: "5000" },
     "plan-agents": { type: "string", default: "1000" },
     "rollout-agents": { type: "string", default: "1000" },
-    plot: { type: "string" },
+    sizes: { type: "string", default: "10,100,1000,5000" },
+    plots: { type: "string" },
   },
   allowPositionals: true,
 });
@@ -66,10 +70,18 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
 const agentsPart = "agents";
 const plansPart = "plans";
 const rolloutsPart = "rollouts";
+const growthPart = "growth";
 /** Without a hub. */
 const planPart = "plan";
 
-const names = [...parts.map(([name]) => name), planPart, agentsPart, plansPart, rolloutsPart];
+const names = [
+  ...parts.map(([name]) => name),
+  planPart,
+  agentsPart,
+  plansPart,
+  rolloutsPart,
+  growthPart,
+];
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   console.error(`there is no part ${unknown.join(", ")}; there are ${names.join(", ")}`);
@@ -82,6 +94,10 @@ const figures: Figure[] = [];
 function keep(measured: readonly Figure[]): void {
   figures.push(...measured);
   console.log(formatFigures(measured));
+}
+
+function plotFile(name: string): { readonly plotFile?: string } {
+  return values.plots === undefined ? {} : { plotFile: join(values.plots, name) };
 }
 
 if (parts.some(([name]) => isChosen(name))) {
@@ -97,12 +113,18 @@ if (isChosen(planPart)) keep(await planOfOneAgent());
 if (isChosen(agentsPart))
   await connectedAgents({
     agents: Number(values.agents),
-    ...(values.plot !== undefined && { plotFile: values.plot }),
+    ...plotFile("agents.svg"),
     report: keep,
   });
 if (isChosen(plansPart)) await planOfFleet({ agents: Number(values["plan-agents"]), report: keep });
 if (isChosen(rolloutsPart))
   await stagedRollouts({ agents: Number(values["rollout-agents"]), report: keep });
+if (isChosen(growthPart))
+  await growth({
+    sizes: values.sizes.split(",").map(Number),
+    ...plotFile("growth.svg"),
+    report: keep,
+  });
 if (values.json !== undefined)
   await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
 // Only now, so that all figures are printed.

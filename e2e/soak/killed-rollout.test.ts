@@ -12,8 +12,8 @@ import { gates } from "@flotilla/shared/api/rollout";
 import { selfSubjectReviews } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { startSimulation } from "../bench/agents/simulation.ts";
-import { observeRollouts } from "../bench/rollouts/observer.ts";
 import { startTestFleet } from "../src/harness/fleet.ts";
+import { observeRollouts } from "../src/rollout/rollout-observer.ts";
 
 const count = Number(process.env["FLOTILLA_ROLLOUT_CLUSTERS"] ?? "120");
 const kills = Number(process.env["FLOTILLA_ROLLOUT_KILLS"] ?? "6");

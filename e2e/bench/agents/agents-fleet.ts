@@ -18,7 +18,7 @@ export interface AgentsFleet extends WatchedObjects {
   simulate(
     name: string,
     agents: number,
-    options: Pick<SimulationSpec, "keep" | "planGroups">,
+    options: Pick<SimulationSpec, "keep" | "planGroups"> & Partial<Pick<SimulationSpec, "bundles">>,
   ): Promise<Simulation>;
   /** Afterwards the hub works slower, by a third, until it is restarted. */
   hubMemoryMb(): Promise<number>;
@@ -29,11 +29,17 @@ export interface AgentsFleet extends WatchedObjects {
   hubCpu(): Promise<number>;
 }
 
-export async function startAgentsFleet(): Promise<AgentsFleet> {
+/** `replicas`: of the hub; default: one. */
+export async function startAgentsFleet({
+  replicas = 1,
+}: {
+  readonly replicas?: number;
+} = {}): Promise<AgentsFleet> {
   const fleet = await startTestFleet({
     clusters: [],
     ownPlanes: true,
     hubEnvironment: inspectorEnvironment,
+    replicas,
   });
   const watched = await watchObjects(fleet.hub);
   const simulations: Simulation[] = [];

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createAgentKey } from "@flotilla/agent/state";
 import { createAuthority, openAuthority } from "@flotilla/hub/link";
 import { memoryMb, timed } from "../measure/bench-fleet.ts";
-import { giveWay } from "./give-way.ts";
+import { giveWay } from "../measure/priority.ts";
 
 interface Certificate {
   readonly authorityPem: string;

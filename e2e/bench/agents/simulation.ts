@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { giveWay } from "./give-way.ts";
+import { giveWay } from "../measure/priority.ts";
 
 const program = fileURLToPath(new URL("../../../cli/bin/flotilla.js", import.meta.url));
 

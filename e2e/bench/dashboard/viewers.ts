@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { giveWay } from "../agents/give-way.ts";
+import { giveWay } from "../measure/priority.ts";
 import type { ViewerSession } from "./session.ts";
 
 export type ViewersOrder =

@@ -3,8 +3,8 @@ import type { RolloutStrategy } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import { type Gate, gates } from "@flotilla/shared/api/rollout";
 import { type SelfSubjectReview, selfSubjectReviews } from "@flotilla/shared/kube/objects";
+import { newContent } from "../../src/rollout/observed-limits.ts";
 import { type Figure, median } from "../measure/figures.ts";
-import { newContent } from "./observed.ts";
 import { change, contentsNow, quarters, rolloutAs, type StagedFleet } from "./staged-fleet.ts";
 
 const barMs = 200;

@@ -4,8 +4,8 @@ import { createInformer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { leases } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
+import { brokenLimits } from "../../src/rollout/observed-limits.ts";
 import type { Figure } from "../measure/figures.ts";
-import { brokenLimits } from "./observed.ts";
 import {
   change,
   contentsNow,

@@ -35,20 +35,24 @@ export function byProcess(read: (name: (typeof processNames)[number]) => number)
   };
 }
 
+/** Of the hub's control plane. */
+export function planePid(
+  { bench }: Pick<StagedFleet, "bench">,
+  tool: "kube-apiserver" | "etcd",
+): number {
+  const part = bench.fleet.ownHubPlane().part(tool);
+  if (part === undefined) throw new Error(`the hub's control plane has no ${tool}`);
+  return part.identity.pid;
+}
+
 async function ofEach(
-  { bench, simulation }: StagedFleet,
+  fleet: StagedFleet,
   read: (pid: number) => Promise<number>,
 ): Promise<ByProcess> {
-  const plane = bench.fleet.ownHubPlane();
-  const pidOf = (tool: "kube-apiserver" | "etcd"): number => {
-    const part = plane.part(tool);
-    if (part === undefined) throw new Error(`the hub's control plane has no ${tool}`);
-    return part.identity.pid;
-  };
   return {
-    hub: await read(bench.fleet.hubProcess().identity.pid),
-    "API server": await read(pidOf("kube-apiserver")),
-    etcd: await read(pidOf("etcd")),
-    agents: await read(simulation.pid),
+    hub: await read(fleet.bench.fleet.hubProcess().identity.pid),
+    "API server": await read(planePid(fleet, "kube-apiserver")),
+    etcd: await read(planePid(fleet, "etcd")),
+    agents: await read(fleet.simulation.pid),
   };
 }

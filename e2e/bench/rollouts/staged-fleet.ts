@@ -3,11 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { helmOps, type RolloutStage, type RolloutStrategy } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import type { BundleRollout } from "@flotilla/shared/api/rollout";
+import { newContent, type ObservedStage } from "../../src/rollout/observed-limits.ts";
+import { type Observer, observeRollouts } from "../../src/rollout/rollout-observer.ts";
 import { type AgentsFleet, startAgentsFleet } from "../agents/agents-fleet.ts";
 import type { Simulation } from "../agents/simulation.ts";
 import { requestCounts, since } from "../measure/request-counts.ts";
-import { newContent, type ObservedStage } from "./observed.ts";
-import { type Observer, observeRollouts } from "./observer.ts";
 
 /** The name of the HelmOp. */
 export const app = "many-1";
@@ -27,9 +27,17 @@ export interface StagedFleet {
 
 /** Resolves when all agents have the HelmOp. */
 export async function startStagedFleet(agents: number): Promise<StagedFleet> {
-  const bench = await startAgentsFleet();
+  return await connectStagedFleet(await startAgentsFleet(), agents);
+}
+
+/** As `startStagedFleet`, with a hub that runs. `apps`: HelmOps for all agents; default: one. */
+export async function connectStagedFleet(
+  bench: AgentsFleet,
+  agents: number,
+  apps = 1,
+): Promise<StagedFleet> {
   const observer = await observeRollouts(bench.fleet.hub, app);
-  const simulation = await bench.simulate("many", agents, { keep: true });
+  const simulation = await bench.simulate("many", agents, { keep: true, bundles: apps });
   await observer.until(() => countReady(observer) === agents);
   const names = [...observer.latest.keys()].sort((a, b) => (a < b ? -1 : 1));
   const size = Math.ceil(agents / stageCount);

@@ -43,7 +43,14 @@ import { Registry } from "prom-client";
 
 export interface MemoryHub {
   readonly rest: MemoryApiServer;
+  /** How often it has reconciled the Bundle so far, and how long that took. */
+  reconciled(): Promise<Reconciled>;
   stop(): Promise<void>;
+}
+
+export interface Reconciled {
+  readonly count: number;
+  readonly ms: number;
 }
 
 /** `rest`: with the objects that there are when it starts. All charts have this pin. */
@@ -82,7 +89,8 @@ export async function startMemoryHub(rest: MemoryApiServer, pin: DownloadPin): P
   };
   await Promise.all(synced);
   const events = { record: () => undefined, flush: () => Promise.resolve() };
-  const deps: ControllerDeps = { rest, caches, events, clock, log, metrics: new Registry() };
+  const metrics = new Registry();
+  const deps: ControllerDeps = { rest, caches, events, clock, log, metrics };
   const aggregates = createAggregates(caches);
   const statuses = createBundlePublisher({ ...deps, aggregates });
   const stopAggregates = aggregates.start();
@@ -130,6 +138,14 @@ export async function startMemoryHub(rest: MemoryApiServer, pin: DownloadPin): P
   running.push(controller.run(stop.signal));
   return {
     rest,
+    async reconciled() {
+      const text = await metrics.getSingleMetricAsString(
+        "controller_runtime_reconcile_time_seconds",
+      );
+      const value = (name: string) =>
+        Number(new RegExp(`_${name}\\{controller="bundle"\\} (\\S+)`).exec(text)?.[1]);
+      return { count: value("count"), ms: value("sum") * 1_000 };
+    },
     async stop() {
       stop.abort();
       stopAggregates();

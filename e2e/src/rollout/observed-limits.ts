@@ -1,5 +1,5 @@
 /** What observed states say about a rollout: how long it took, how often it wrote, and whether it kept its limits. Pure. */
-import type { ClusterState } from "./observer.ts";
+import type { ClusterState } from "./rollout-observer.ts";
 
 /** A stage as the strategy has it. */
 export interface ObservedStage {
