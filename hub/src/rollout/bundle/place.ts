@@ -13,6 +13,7 @@ import { deploymentName } from "@flotilla/shared/api/names";
 import { createTimeSlices, type TimeSlices } from "@flotilla/shared/concurrency";
 import { type PackedContent, packContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { formatUsed, usedBy } from "@flotilla/shared/referenced";
 import {
   archiveDigest,
@@ -37,6 +38,8 @@ import type { ReadValues } from "./hub-values.ts";
 /** A targeted cluster, and its content. */
 export interface Placement {
   readonly cluster: Cluster;
+  /** Of the Cluster. */
+  readonly key: ObjectKey;
   /** The name of the BundleDeployment. */
   readonly name: string;
   /** The cluster's namespace on the hub, which may not exist yet. */
@@ -186,6 +189,7 @@ export function placementIn(
   const { deploymentId, referencedObjects, isSuspended } = content;
   return {
     cluster,
+    key: keyOf(cluster),
     name: deploymentName({ namespace, name }, cluster.metadata.namespace ?? ""),
     namespace: clusterNamespaceOf(cluster),
     deploymentId,

@@ -12,6 +12,7 @@ import {
   type Member,
   type MemberClass,
 } from "./member.ts";
+import type { MemberNumbers } from "./member-numbers.ts";
 import { hasPlanGates } from "./plan-gates.ts";
 import { isEligible, unavailableCount } from "./promote.ts";
 import { failureBreach, isReopened, isThrough } from "./stage-step.ts";
@@ -29,40 +30,48 @@ const eligible = 1 << 6;
 const stageShift = 7;
 const stageMask = 0b1_1111;
 const variantShift = 12;
+/** No state: all bits are set. */
+const unknown = -1;
 
 export class MemberSets {
   readonly #parts: readonly Pick<StageParts, "context" | "limits">[];
   /** The stage that promotes. */
   readonly #current: number;
-  readonly #states = new Map<string, number>();
-  /** Keys of the stage, in the order in which they are promoted: those that were unavailable already come first. */
-  readonly #queues: { readonly broken: string[]; readonly available: string[] };
+  readonly #numbers: MemberNumbers;
+  /** By number of the member; `unknown`: it is in no stage. */
+  readonly #states: Int32Array;
+  /** Numbers of members of the stage, in the order in which they are promoted: those that were unavailable already come first. */
+  readonly #queues: { readonly broken: number[]; readonly available: number[] };
   readonly #validUntilMs: number;
   readonly #evaluatedAtMs: number;
   #inFlight = 0;
   #unavailable: number;
 
   constructor(
-    { parts, current, variantOf }: SetsInputs,
+    { parts, current, numbers, variantAt }: SetsInputs,
     { nowMs, validUntilMs }: { readonly nowMs: number; readonly validUntilMs: number },
   ) {
     this.#parts = parts.map(({ context, limits }) => ({ context, limits }));
     this.#current = current;
     this.#evaluatedAtMs = nowMs;
     this.#validUntilMs = validUntilMs;
+    this.#numbers = numbers;
+    this.#states = new Int32Array(numbers.size).fill(unknown);
     for (const [index, { members }] of parts.entries())
       for (const classed of members) {
-        const { key } = classed.member;
-        this.#states.set(key, stateOf(classed, { stage: index, variant: variantOf(key) }));
+        const number = numbers.numberOf(classed.member.key);
+        if (number !== undefined)
+          this.#states[number] = stateOf(classed, { stage: index, variant: variantAt(number) });
       }
     const { members, limits } = partAt(parts, current);
     this.#inFlight = members.filter((each) => each.class === "inFlight").length;
     this.#unavailable = unavailableCount(members, limits);
     const waiting = members.filter(isEligible);
-    const keysOf = (some: readonly ClassedMember[]) => some.map(({ member }) => member.key);
+    const numbersOf = (some: readonly ClassedMember[]) =>
+      some.flatMap(({ member }) => numbers.numberOf(member.key) ?? []);
     this.#queues = {
-      broken: keysOf(waiting.filter(({ member }) => !isAvailableOrNew(member))).reverse(),
-      available: keysOf(waiting.filter(({ member }) => isAvailableOrNew(member))).reverse(),
+      broken: numbersOf(waiting.filter(({ member }) => !isAvailableOrNew(member))).reverse(),
+      available: numbersOf(waiting.filter(({ member }) => isAvailableOrNew(member))).reverse(),
     };
   }
 
@@ -71,16 +80,23 @@ export class MemberSets {
     return nowMs < this.#validUntilMs;
   }
 
-  /** The number that `variantOf` had for it; undefined: it is in no stage. */
+  /** What `variantAt` had for it; undefined: it is in no stage. */
   variantOf(key: string): number | undefined {
-    const state = this.#states.get(key);
+    const state = this.#stateOf(key);
     return state === undefined ? undefined : state >> variantShift;
   }
 
   /** A member is so now. False: that may mean more than another number in its stage, so all of them have to be evaluated. */
   move(member: Member, nowMs: number): boolean {
-    const before = this.#states.get(member.key);
-    if (before === undefined || isBlocked(member) || isForced(member) || member.isHeld)
+    const number = this.#numbers.numberOf(member.key);
+    const before = this.#stateAt(number);
+    if (
+      number === undefined ||
+      before === undefined ||
+      isBlocked(member) ||
+      isForced(member) ||
+      member.isHeld
+    )
       return false;
     const stage = (before >> stageShift) & stageMask;
     const after = this.#stateNow(member, before, nowMs);
@@ -88,7 +104,7 @@ export class MemberSets {
     const [was, is] = [classOf(before), classOf(after)];
     const isMove = (was === "inFlight" && is === "done") || (was === "pending" && is !== "pending");
     if (stage !== this.#current || !isMove || (is !== "inFlight" && is !== "done")) return false;
-    this.#states.set(member.key, after);
+    this.#states[number] = after;
     this.#inFlight += Number(is === "inFlight") - Number(was === "inFlight");
     this.#unavailable +=
       Number(has(after, bits.unavailable)) - Number(has(before, bits.unavailable));
@@ -109,10 +125,10 @@ export class MemberSets {
     let unavailable = this.#unavailable;
     while (this.#inFlight + chosen.length < maxUnavailable) {
       const isFree = unavailable < maxUnavailable;
-      const key = broken.pop() ?? (isFree ? available.pop() : undefined);
-      if (key === undefined) break;
-      const member = memberOf(key);
-      const before = this.#states.get(key);
+      const number = broken.pop() ?? (isFree ? available.pop() : undefined);
+      if (number === undefined) break;
+      const member = memberOf(this.#numbers.keyAt(number));
+      const before = this.#stateAt(number);
       if (member === undefined || before === undefined) return undefined;
       // Promoted since it was queued.
       if (classOf(before) !== "pending") continue;
@@ -121,6 +137,15 @@ export class MemberSets {
       chosen.push(member);
     }
     return this.#inFlight + chosen.length === 0 ? undefined : chosen;
+  }
+
+  #stateOf(key: string): number | undefined {
+    return this.#stateAt(this.#numbers.numberOf(key));
+  }
+
+  #stateAt(number: number | undefined): number | undefined {
+    const state = number === undefined ? undefined : this.#states[number];
+    return state === unknown ? undefined : state;
   }
 
   /** A clock that was set back counts as one that stands still. */
@@ -136,8 +161,9 @@ export class MemberSets {
 export interface SetsInputs {
   readonly parts: readonly StageParts[];
   readonly current: number;
-  /** A number that is remembered for each member. */
-  readonly variantOf: (key: string) => number;
+  readonly numbers: MemberNumbers;
+  /** A small number that is remembered for each member, by its number. */
+  readonly variantAt: (number: number) => number;
 }
 
 /**
@@ -147,23 +173,24 @@ export interface SetsInputs {
 export function memberSetsOf(
   inputs: StepInputs,
   { isStored, status, parts, toPlan, held, wakesAtMs }: StepResult,
-  variantOf: SetsInputs["variantOf"],
+  members: Pick<SetsInputs, "numbers" | "variantAt">,
 ): MemberSets | undefined {
-  const { spec, strategy, members, isPaused, goesBack, isSuperseded, nowMs } = inputs;
+  const { spec, strategy, isPaused, goesBack, isSuperseded, nowMs } = inputs;
   const isRunning = (spec.state ?? "Running") === "Running" && !isPaused;
   const isPromoting = status.phase === "Progressing" && status.reason === "Promoting";
   if (!isStored || !isRunning || !isPromoting || goesBack || isSuperseded) return undefined;
   // What would change in a member, and who is forced next, depends on all of them.
-  if (toPlan.length > 0 || hasPlanGates(strategy) || members.some(isForced)) return undefined;
+  if (toPlan.length > 0 || hasPlanGates(strategy) || inputs.members.some(isForced))
+    return undefined;
   // What is held has to be let go as soon as it is applied.
-  if (held.size > 0 || members.some(({ isHeld }) => isHeld)) return undefined;
+  if (held.size > 0 || inputs.members.some(({ isHeld }) => isHeld)) return undefined;
   if (parts.some(isReopened)) return undefined;
   const current = parts.findIndex(({ stored }) => !isThrough(stored?.phase));
   const part = parts[current];
   if (part?.stored?.phase !== "Progressing" || failureBreach(part) !== undefined) return undefined;
   const ends = [wakesAtMs, part.window.changesAtMs].filter((each) => each !== undefined);
   const validUntilMs = Math.min(...ends, Number.POSITIVE_INFINITY);
-  return new MemberSets({ parts, current, variantOf }, { nowMs, validUntilMs });
+  return new MemberSets({ parts, current, ...members }, { nowMs, validUntilMs });
 }
 
 function stateOf(

@@ -1,9 +1,10 @@
 /** What the members of a staged rollout are made from: the target clusters of a Bundle with their deployments. Pure. */
 import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
-import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { isForCluster } from "../../base/index.ts";
 import type { DeploymentSigner } from "../../rules/index.ts";
 import type { Member, MemberPlan } from "./member.ts";
+import { compareNames } from "./member-numbers.ts";
 import { memberOf } from "./members.ts";
 import type { PinnedContent } from "./pinned-contents.ts";
 import { requestedOf } from "./requested.ts";
@@ -26,6 +27,7 @@ export function memberSources(
   { metadata }: Bundle,
   placements: readonly {
     readonly cluster: Cluster;
+    readonly key: ObjectKey;
     readonly namespace: string;
     readonly isSuspended: boolean;
   }[],
@@ -44,10 +46,12 @@ export function memberSources(
       .filter((deployment) => deployment.metadata.deletionTimestamp === undefined)
       .map((deployment) => [deployment.metadata.namespace, deployment]),
   );
-  const ordered = [...placements].sort((a, b) => (nameOf(a.cluster) < nameOf(b.cluster) ? -1 : 1));
-  return ordered.map(({ cluster, namespace, isSuspended }) =>
+  const ordered = [...placements].sort((a, b) =>
+    compareNames(a.cluster.metadata, b.cluster.metadata),
+  );
+  return ordered.map(({ cluster, key, namespace, isSuspended }) =>
     sourceOf(
-      { cluster, isSuspended, content: contents.get(keyOf(cluster)) },
+      { cluster, key, isSuspended, content: contents.get(key) },
       { found: deployments.get(namespace), signer, bundleUid: metadata.uid },
     ),
   );
@@ -55,7 +59,7 @@ export function memberSources(
 
 /** `found`: the deployment of the Bundle in the namespace of the cluster. */
 export function sourceOf(
-  target: Pick<SourceOfMember, "cluster" | "isSuspended" | "content">,
+  target: Pick<SourceOfMember, "cluster" | "key" | "isSuspended" | "content">,
   {
     found,
     signer,
@@ -74,7 +78,8 @@ export function sourceOf(
     isForCluster(found, cluster.metadata.uid);
   const deployment = isOwn ? found : undefined;
   const isSigned = deployment !== undefined && signer.isSignedFor(deployment, bundleUid);
-  return { ...target, key: keyOf(cluster), deployment, isSigned };
+  const { key, isSuspended, content } = target;
+  return { cluster, key, isSuspended, content, deployment, isSigned };
 }
 
 /**
@@ -104,9 +109,10 @@ export function memberReader(
   const { forceAt } = requestedOf(bundle);
   const isHeld = spec.paused === true || spec.suspend === true;
   return (source) => {
-    const { cluster, deployment, isSigned, isSuspended, content } = source;
+    const { cluster, key, deployment, isSigned, isSuspended, content } = source;
     return memberOf({
       cluster,
+      key,
       deployment,
       isSigned,
       content: content?.deploymentId ?? "",
@@ -117,8 +123,4 @@ export function memberReader(
       plan: planOf(source),
     });
   };
-}
-
-function nameOf({ metadata }: Cluster): string {
-  return `${metadata.name} ${metadata.namespace ?? ""}`;
 }

@@ -8,6 +8,7 @@ function aMember(deployment: BundleDeployment, isSigned = true) {
   const cluster = aCluster("paris");
   return memberOf({
     cluster,
+    key: "fleet-default/paris",
     deployment,
     isSigned,
     content: digestA,

@@ -1,7 +1,7 @@
 /** Makes the members of a rollout from Clusters and their BundleDeployments. Pure. */
 import type { AgentCapability, BundleDeployment, Cluster } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { parseTime } from "@flotilla/shared/time";
 import { presenceOf } from "../../base/index.ts";
 import { isAboutDesired } from "../../rules/index.ts";
@@ -11,6 +11,7 @@ import { isRefused } from "./refusals.ts";
 /** A target cluster, and what is known of it. */
 export interface MemberSource {
   readonly cluster: Cluster;
+  readonly key: ObjectKey;
   /** Undefined: there is none yet. */
   readonly deployment: BundleDeployment | undefined;
   /** Whether the hub wrote the deployment for this Bundle: what else it says counts for nothing. */
@@ -32,8 +33,7 @@ export interface MemberSource {
 const givenUp: ReadonlySet<string> = new Set(["RetriesExceeded", "MissingRollbackTarget"]);
 
 export function memberOf(source: MemberSource): Member {
-  const { cluster, deployment, isSigned, content, isHeld, skip, plan } = source;
-  const key = keyOf(cluster);
+  const { cluster, key, deployment, isSigned, content, isHeld, skip, plan } = source;
   const { conditions, appliedDeploymentID = "", ready } = deployment?.status ?? {};
   const { promotion, deploymentID = "" } = deployment?.spec ?? {};
   const wasRefused = isSigned && deployment !== undefined && isRefused(deployment);

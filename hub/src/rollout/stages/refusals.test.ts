@@ -58,6 +58,7 @@ describe("a promotion", () => {
 describe("a cluster whose agent has refused what was promoted", () => {
   const source = {
     ...{ cluster: aCluster("paris"), content: digestA, isHeld: false, skip: new Set<string>() },
+    key: "fleet-default/paris",
     plan: undefined,
   };
 

@@ -5,6 +5,7 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
 import type { DeploymentSigner } from "../../rules/index.ts";
 import type { Member } from "./member.ts";
+import { MemberNumbers } from "./member-numbers.ts";
 import { type MemberSets, memberSetsOf } from "./member-sets.ts";
 import {
   type MemberOptions,
@@ -70,7 +71,7 @@ export function rolloutReports(
     if (cluster === undefined || variant === undefined) return undefined;
     const found = deploymentIn(cluster);
     const bundleUid = bundle.metadata.uid;
-    return read(sourceOf({ cluster, ...variant }, { found, signer, bundleUid }));
+    return read(sourceOf({ cluster, key, ...variant }, { found, signer, bundleUid }));
   }
 
   return {
@@ -102,17 +103,20 @@ function setsOf(
 ): { readonly sets: MemberSets; readonly variants: readonly Variant[] } | undefined {
   const variants: Variant[] = [];
   const known = new Map<string, number>();
-  const indexes = new Map<ObjectKey, number>();
-  for (const { key, content, isSuspended } of sources) {
+  const ofMembers = sources.map(({ content, isSuspended }) => {
     const name = `${content?.deploymentId} ${isSuspended}`;
     const index = known.get(name) ?? variants.length;
     if (index === variants.length) {
       known.set(name, index);
       variants.push({ content: content && contentAlone(content), isSuspended });
     }
-    indexes.set(key, index);
-  }
-  const sets = memberSetsOf(step, result, (key) => indexes.get(key) ?? 0);
+    return index;
+  });
+  const numbers = new MemberNumbers(sources.map(({ cluster }) => cluster.metadata));
+  const sets = memberSetsOf(step, result, {
+    numbers,
+    variantAt: (number) => ofMembers[number] ?? 0,
+  });
   return sets && { sets, variants };
 }
 

@@ -33,7 +33,12 @@ import { isNameChecked, namesCheckedSince } from "./checked-names.ts";
 import { chooseRollout, outdatedRollouts } from "./choose-rollout.ts";
 import { createGateWriter } from "./gate-writer.ts";
 import { hasRevision, type Member } from "./member.ts";
-import { type MemberOptions, memberSources, membersOf } from "./member-sources.ts";
+import {
+  type MemberOptions,
+  memberSources,
+  membersOf,
+  type SourceOfMember,
+} from "./member-sources.ts";
 import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
 import { hasPlanGates } from "./plan-gates.ts";
 import { type Revision, type RevisionContent, revisionOf } from "./revision.ts";
@@ -162,7 +167,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     const stable = rollout.status?.stable ?? stableOf(rollouts, rollout);
     const checkedSinceMs = await checkedSinceFor(rollout);
     if (slices.isOver) await slices.pause();
-    const step = stepInputs(inputs, { rollout, members, stable, checkedSinceMs });
+    const step = stepInputs(inputs, { rollout, sources, members, stable, checkedSinceMs });
     const { goesBack, isSuperseded, next } = choice;
     if (slices.isOver) await slices.pause();
     const asked = { ...step, goesBack, isSuperseded, next };
@@ -263,29 +268,30 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     { revision }: Revision,
   ): Promise<ReadonlyMap<ObjectKey, PinnedContent>> {
     if (rollout.spec.revision === revision)
-      return new Map(placements.map((placement) => [keyOf(placement.cluster), placement]));
+      return new Map(placements.map((placement) => [placement.key, placement]));
     const clusters = placements.map(({ cluster }) => cluster);
     return await pinnedContents(rollout, clusters, groups, createTimeSlices());
   }
 
   function stepInputs<P extends StagedPlacement>(
-    { bundle, strategy, placements, groups }: StagedInputs<P>,
+    { bundle, strategy, groups, clusterOf }: StagedInputs<P>,
     {
       rollout,
+      sources,
       members,
       stable,
       checkedSinceMs,
     }: {
       readonly rollout: BundleRollout;
+      readonly sources: readonly SourceOfMember[];
       readonly members: readonly Member[];
       readonly stable: string | undefined;
       readonly checkedSinceMs: number | undefined;
     },
   ): Omit<StepInputs, "goesBack" | "isSuperseded" | "next"> {
-    const matching = new Set(members.filter(({ content }) => content !== "").map(({ key }) => key));
-    const clusters = placements
-      .map(({ cluster }) => ({ ...toTargetCluster(cluster), key: keyOf(cluster) }))
-      .filter(({ key }) => matching.has(key));
+    const clusters = sources
+      .filter(({ content }) => content !== undefined)
+      .map(({ cluster, key }) => ({ ...toTargetCluster(cluster), key }));
     const { namespace = "" } = bundle.metadata;
     const windows = deps.windows.in(namespace);
     const nowMs = deps.clock.now();
@@ -315,8 +321,8 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         acceptsUnverified: deps.unverifiedApprovals === true,
       },
       isNeverOpenFor({ key }, ofStage) {
-        const found = placements.find(({ cluster }) => keyOf(cluster) === key);
-        return found !== undefined && windows.isNeverOpenIn(found.cluster, ofStage, nowMs);
+        const cluster = clusterOf(key);
+        return cluster !== undefined && windows.isNeverOpenIn(cluster, ofStage, nowMs);
       },
       nowMs,
     };

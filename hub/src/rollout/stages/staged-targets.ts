@@ -17,6 +17,8 @@ import type { Promoted, StepResult } from "./staged-step.ts";
 /** A target cluster of a Bundle, with the content that its spec has for it now. */
 export interface StagedPlacement {
   readonly cluster: Cluster;
+  /** Of the Cluster. */
+  readonly key: ObjectKey;
   readonly namespace: string;
   readonly deploymentId: string;
   readonly referencedObjects: readonly string[];
@@ -50,6 +52,21 @@ export interface StagedPass<P> {
   readonly result: StepResult;
 }
 
+interface ReadingPass extends StagedPass<unknown> {
+  /** The objects that a stored content refers to: a BundleDeployment names those of what it runs alone. */
+  readonly referencesOf: (deploymentId: string) => Promise<readonly string[]>;
+}
+
+/** What is known of one cluster, as for `StagedPass`. */
+interface OneTarget {
+  readonly promotion: Promoted | undefined;
+  readonly member: Member | undefined;
+  readonly content: PinnedContent | undefined;
+  /** The content of the revision before. */
+  readonly fallback: PinnedContent | undefined;
+  readonly isOffSchedule: boolean;
+}
+
 export interface StagedTargets {
   /** One for each placement, in their order. */
   of<P extends StagedPlacement>(pass: StagedPass<P>): Promise<readonly StagedTarget<P>[]>;
@@ -63,37 +80,48 @@ export function createStagedTargets({
   readonly contents: Pick<ContentStore, "read">;
 }): StagedTargets {
   return {
-    async of<P extends StagedPlacement>(pass: StagedPass<P>) {
-      const { contents, members, result } = pass;
+    async of<P extends StagedPlacement>(of: StagedPass<P>) {
+      const { contents, members, result } = of;
+      const pass: ReadingPass = { ...of, referencesOf: references(of.rollouts) };
       const promoted = new Map(result.promotions.map((each) => [each.member.key, each] as const));
       const byKey = new Map(members.map((member) => [member.key, member] as const));
-      const stable = await stableContents(pass);
+      const stable = await stableContents(of);
       const targets: StagedTarget<P>[] = [];
       const slices = createTimeSlices();
-      for (const placement of pass.placements) {
-        const key = keyOf(placement.cluster);
-        const [promotion, member] = [promoted.get(key), byKey.get(key)];
-        const content = contents.get(key);
-        const fallback = stable.get(key);
+      for (const placement of of.placements) {
+        const { key } = placement;
         const isOffSchedule = result.held.has(key);
-        const target = { placement, holdsForce: result.heldRequests.has(key), isOffSchedule };
-        if (promotion !== undefined)
-          targets.push({ ...target, gets: await promotedContent(pass, content, promotion) });
-        else if (member !== undefined && hasRevision(member) && content !== undefined)
-          targets.push({
-            ...target,
-            gets: { ...pick(content), promotion: keptPromotion(member, isOffSchedule) },
-          });
-        else if (member?.refused !== undefined)
-          targets.push({ ...target, gets: await contentBefore(pass, member) });
-        else if (member?.desired === "" && !member.isPaused && fallback !== undefined)
-          targets.push({ ...target, gets: { ...fallback, promotion: undefined } });
-        else targets.push({ ...target, gets: undefined });
+        targets.push({
+          placement,
+          gets: await contentFor(pass, {
+            promotion: promoted.get(key),
+            member: byKey.get(key),
+            content: contents.get(key),
+            fallback: stable.get(key),
+            isOffSchedule,
+          }),
+          holdsForce: result.heldRequests.has(key),
+          isOffSchedule,
+        });
         if (slices.isOver) await slices.pause();
       }
       return targets;
     },
   };
+
+  /** A promise only where something has to be read: there may be ten thousand. */
+  function contentFor(
+    pass: ReadingPass,
+    { promotion, member, content, fallback, isOffSchedule }: OneTarget,
+  ): StagedTarget<unknown>["gets"] | Promise<StagedTarget<unknown>["gets"]> {
+    if (promotion !== undefined) return promotedContent(pass, content, promotion);
+    if (member === undefined) return undefined;
+    if (hasRevision(member) && content !== undefined)
+      return { ...pick(content), promotion: keptPromotion(member, isOffSchedule) };
+    if (member.refused !== undefined) return contentBefore(pass, member);
+    const isNew = member.desired === "" && !member.isPaused;
+    return isNew && fallback !== undefined ? { ...fallback, promotion: undefined } : undefined;
+  }
 
   /** Once a window lets it go on, or it was applied meanwhile, its deadline begins again. */
   function keptPromotion({ promotion, isHeld }: Member, isOffSchedule: boolean) {
@@ -103,24 +131,24 @@ export function createStagedTargets({
   }
 
   async function promotedContent(
-    { rollout, rollouts }: Pick<StagedPass<unknown>, "rollout" | "rollouts">,
+    { rollout, referencesOf }: Pick<ReadingPass, "rollout" | "referencesOf">,
     own: PinnedContent | undefined,
     { member, content, isRollback, planned }: Promoted,
   ): Promise<PinnedContent & { readonly promotion: Promotion }> {
     const promotion = promotionOf({ member, planned }, rollout, clock.now());
     const referencedObjects = isRollback
-      ? await referencesOf(content, rollouts)
+      ? await referencesOf(content)
       : (own?.referencedObjects ?? []);
     return { deploymentId: content, referencedObjects, promotion };
   }
 
   /** What a cluster had before its agent has refused what was promoted. */
   async function contentBefore(
-    { rollouts }: Pick<StagedPass<unknown>, "rollouts">,
+    { referencesOf }: Pick<ReadingPass, "referencesOf">,
     { desired, promotion, refused = "" }: Member,
   ): Promise<StagedTarget<unknown>["gets"]> {
     if (promotion === undefined) return undefined;
-    const referencedObjects = desired === "" ? [] : await referencesOf(desired, rollouts);
+    const referencedObjects = desired === "" ? [] : await referencesOf(desired);
     return {
       deploymentId: desired,
       referencedObjects,
@@ -128,8 +156,17 @@ export function createStagedTargets({
     };
   }
 
-  /** The objects that a stored content refers to: a BundleDeployment names those of what it runs alone. */
-  async function referencesOf(
+  /** Each content is read once: thousands of clusters may go back to the same. */
+  function references(rollouts: readonly BundleRollout[]): ReadingPass["referencesOf"] {
+    const known = new Map<string, Promise<readonly string[]>>();
+    return (deploymentId) => {
+      const found = known.get(deploymentId) ?? readReferences(deploymentId, rollouts);
+      known.set(deploymentId, found);
+      return found;
+    };
+  }
+
+  async function readReferences(
     deploymentId: string,
     rollouts: readonly BundleRollout[],
   ): Promise<readonly string[]> {
@@ -150,12 +187,13 @@ export function promotionOf(
   nowMs: number,
 ): Promotion {
   const before = member.promotion?.rollout === name ? member.promotion : undefined;
+  // Its agent may not have reported yet that it is as ready as before the promotion that it has refused.
+  const wasReady = member.isReady || (before?.refused !== undefined && before.wasReady !== false);
   return {
     rollout: name,
     at: formatTimeMs(nowMs),
     from: member.desired,
-    // Its agent may not have reported yet that it is as ready as before the promotion that it has refused.
-    wasReady: member.isReady || (before?.refused !== undefined && before.wasReady === true),
+    ...(member.desired !== "" && !wasReady && { wasReady: false }),
     ...(planned !== undefined && { planned }),
     ...(planned !== undefined && before?.refused !== undefined && { refused: before.refused }),
   };

@@ -90,16 +90,14 @@ function spread(
   label: string | null | undefined,
 ): readonly StagedCluster[] {
   if (!label) return clusters;
-  const byValue = new Map<string, StagedCluster[]>();
-  for (const cluster of clusters) {
-    const value = cluster.labels[label] ?? "";
-    byValue.set(value, [...(byValue.get(value) ?? []), cluster]);
+  const byValue = [...Map.groupBy(clusters, ({ labels }) => labels[label] ?? "")];
+  let queues = byValue.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, queue]) => queue);
+  const inTurn: StagedCluster[] = [];
+  for (let turn = 0; queues.length > 0; turn += 1) {
+    queues = queues.filter(({ length }) => length > turn);
+    for (const queue of queues) inTurn.push(...queue.slice(turn, turn + 1));
   }
-  const queues = [...byValue].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, queue]) => queue);
-  const longest = Math.max(0, ...queues.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, turn) =>
-    queues.flatMap((queue) => queue[turn] ?? []),
-  ).flat();
+  return inTurn;
 }
 
 function byName(a: StagedCluster, b: StagedCluster): number {

@@ -61,7 +61,7 @@ export const promotionSchema = fields({
     "The content that the cluster had before, which a rollback gives back to it; empty: it had none. It is kept as long as it is named here.",
   ),
   wasReady: plainFlag(
-    "Whether the cluster was ready before. One that was not counts neither as unavailable nor as a failure.",
+    "False: the cluster was not ready before, so it counts neither as unavailable nor as a failure.",
   ),
   planned: described(
     z.string().max(64).optional(),
@@ -71,7 +71,8 @@ export const promotionSchema = fields({
     z.int().optional(),
     "How often the agent has refused what this rollout promoted, because something else would have changed than was approved. With `planned` it was promoted again since; without, the promotion was taken back, and `from` is what was refused.",
   ),
-});
+  // One writer writes all of it, and thousands of clusters have one: managedFields do not list its fields.
+}).meta({ "x-kubernetes-map-type": "atomic" });
 
 /** By which staged rollout a cluster was promoted, when, and from what. */
 export type Promotion = Typed<typeof promotionSchema>;

@@ -1,6 +1,7 @@
 /** Where the Bundle of tests is placed. */
 import type { Cluster } from "@flotilla/shared/api";
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { aBundle, digestA, workspace } from "../../../testing/index.ts";
 import type { Placement } from "../place.ts";
 
@@ -11,5 +12,6 @@ export function placed(
 ): Placement {
   const namespace = clusterNamespaceName(workspace, cluster.metadata.name);
   const { name } = aBundle().metadata;
-  return { cluster, name, namespace, deploymentId, referencedObjects, isSuspended: false };
+  const key = keyOf(cluster);
+  return { cluster, key, name, namespace, deploymentId, referencedObjects, isSuspended: false };
 }

@@ -1,7 +1,9 @@
 /** Compares what reports of single members lead to with an evaluation of all of them, at each pass of a history. */
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
+import { refOf } from "@flotilla/shared/kube/objects";
 import type { Member } from "../member.ts";
+import { MemberNumbers } from "../member-numbers.ts";
 import { type MemberSets, memberSetsOf } from "../member-sets.ts";
 import type { Pass, Simulation } from "./simulation.ts";
 
@@ -54,7 +56,8 @@ export function createMoveCheck(simulation: Simulation): MoveCheck {
       const others = othersOf(pass);
       if (before !== undefined && isDeepStrictEqual(before.others, others))
         compare(pass, before.sets, before.pass);
-      const sets = memberSetsOf(pass.inputs, pass.result, () => 0);
+      const numbers = new MemberNumbers(pass.inputs.members.map(({ key }) => refOf(key)));
+      const sets = memberSetsOf(pass.inputs, pass.result, { numbers, variantAt: () => 0 });
       before = sets && { pass, others, sets };
     },
     promoted: () => count,

@@ -397,7 +397,8 @@ function takeBack({ clusters, nowMs }: Simulation): number {
     cluster.promotion = takenBack(promotion, refused, nowMs);
     cluster.refused = undefined;
     // Nothing was changed in it.
-    cluster.isReady = promotion.wasReady === true && cluster.applied === cluster.desired;
+    const wasReady = promotion.from !== "" && promotion.wasReady !== false;
+    cluster.isReady = wasReady && cluster.applied === cluster.desired;
     if (cluster.isReady) cluster.unreadySinceMs = undefined;
   }
   return count;
@@ -410,10 +411,11 @@ function promote(
 ): void {
   const cluster = simulation.clusters.get(member.key);
   if (cluster === undefined) return;
-  const { desired: from, isReady: wasReady } = member;
+  const { desired: from, isReady } = member;
   const refused = member.promotion?.rollout === rollout ? member.promotion.refused : undefined;
   cluster.promotion = {
-    ...{ rollout, at: formatTimeMs(simulation.nowMs), from, wasReady },
+    ...{ rollout, at: formatTimeMs(simulation.nowMs), from },
+    ...(from !== "" && !isReady && { wasReady: false }),
     ...(planned !== undefined && { planned }),
     ...(planned !== undefined && refused !== undefined && { refused }),
   };
