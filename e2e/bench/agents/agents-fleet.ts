@@ -1,6 +1,7 @@
 /** A hub without clusters of its own, for simulated agents, and what is read of it. */
 import { join } from "node:path";
 import { startTestFleet, type TestFleet } from "../../src/harness/fleet.ts";
+import { imagePrograms } from "../measure/image-programs.ts";
 import { type WatchedObjects, watchObjects } from "../measure/watched-objects.ts";
 import { inspectorEnvironment, settledMemoryMb } from "./settled-memory.ts";
 import { type Simulation, type SimulationSpec, startSimulation } from "./simulation.ts";
@@ -35,8 +36,10 @@ export async function startAgentsFleet({
 }: {
   readonly replicas?: number;
 } = {}): Promise<AgentsFleet> {
+  const programs = await imagePrograms();
   const fleet = await startTestFleet({
     clusters: [],
+    entryFiles: () => programs,
     ownPlanes: true,
     hubEnvironment: inspectorEnvironment,
     replicas,

@@ -3,7 +3,14 @@ import type { RolloutStrategy } from "@flotilla/shared/api";
 import { bundleRollouts } from "@flotilla/shared/api/rollout";
 import type { Figure } from "../measure/figures.ts";
 import { waitingGate } from "./gates.ts";
-import { change, contentsNow, rolloutAs, type StagedFleet, untilReady } from "./staged-fleet.ts";
+import {
+  change,
+  contentsNow,
+  rolloutAs,
+  type StagedFleet,
+  untilNoWrites,
+  untilReady,
+} from "./staged-fleet.ts";
 
 /** The second half waits for somebody who never decides. */
 function halves(agents: number): RolloutStrategy {
@@ -20,6 +27,7 @@ export async function rollbackFigures(fleet: StagedFleet): Promise<readonly Figu
   const half = Math.ceil(agents / 2);
   const before = contentsNow(observer);
   if (before.size !== 1) throw new Error(`the clusters have ${before.size} contents`);
+  await untilNoWrites(fleet);
   const from = observer.states.length;
   const rolloutsFrom = observer.rollouts.length;
   let begunAtMs = performance.now();
@@ -27,6 +35,8 @@ export async function rollbackFigures(fleet: StagedFleet): Promise<readonly Figu
   const content = await untilReady(fleet, half, { from, before });
   const promotionMs = performance.now() - begunAtMs;
   await waitingGate(fleet, "second", rolloutsFrom);
+  // As the promotion was begun.
+  await untilNoWrites(fleet);
 
   const promoted = new Set(
     [...observer.latest.values()].filter((state) => state.desired === content),

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { type BundleDeployment, bundleDeployments, bundles } from "@flotilla/shared/api";
 import { bundleNameLabel, clusterLabel, workspaceNamespace } from "@flotilla/shared/api/names";
-import { type BundleRollout, bundleRollouts } from "@flotilla/shared/api/rollout";
+import { type BundleRollout, bundleRollouts, gates } from "@flotilla/shared/api/rollout";
 import { test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { flapsDuring } from "../harness/condition-flaps.ts";
@@ -41,7 +41,9 @@ const strategies = {
 const names = Object.keys(strategies);
 
 charts.publish(
-  ...(await Promise.all(["1.0.0", "1.1.0", "1.2.0"].map((version) => configChart("app", version)))),
+  ...(await Promise.all(
+    ["1.0.0", "1.1.0", "1.2.0", "1.3.0"].map((version) => configChart("app", version)),
+  )),
 );
 for (const [name, rolloutStrategy] of Object.entries(strategies))
   await workspace.createHelmOp(name, {
@@ -151,4 +153,45 @@ test("agents of 0.2.0 take part in stages, which move nothing when they are adde
     times.slice(1).every((at) => at > (times[0] ?? "")),
     times.join(),
   );
+});
+
+test("agents of 0.2.0 are named where a plan is to be approved, and never stand for no change", async () => {
+  const [canaryCluster, upgraded, old] = fleet.clusters;
+  assert.ok(canaryCluster !== undefined && upgraded !== undefined && old !== undefined);
+  const before = [{ name: "board", approval: { plan: true } }];
+  await workspace.patchHelmOp("none", {
+    helm: { version: "1.3.0" },
+    rolloutStrategy: {
+      stages: [
+        { name: "canary", ...canary },
+        { name: "rest", before },
+      ],
+    },
+  });
+  const naming = async (clusters: readonly { readonly name: string }[]) =>
+    await rolloutAs("none-3", `naming ${clusters.length} outdated agents`, ({ status }) => {
+      const { message = "" } = status ?? {};
+      return (
+        message.includes("its agent has version 0.2.0") &&
+        fleet.clusters.every((each) => message.includes(each.name) === clusters.includes(each))
+      );
+    });
+
+  await naming([upgraded, old]);
+  assert.deepEqual(await revisionsOf("none"), [4, 3, 3]);
+  assert.deepEqual(
+    (await hub.reader.list(gates)).filter(({ metadata }) => metadata.name.startsWith("none-3-")),
+    [],
+  );
+
+  await upgraded.stopAgent();
+  await upgraded.startAgent();
+
+  const { status } = await naming([old]);
+  assert.match(status?.message ?? "", /1 group of changes in 1 cluster/);
+  const [gate] = (await hub.reader.list(gates)).filter(({ metadata }) =>
+    metadata.name.startsWith("none-3-"),
+  );
+  assert.equal(gate?.spec.plan?.changed, 1);
+  assert.deepEqual(await revisionsOf("none"), [4, 3, 3]);
 });

@@ -2,7 +2,12 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTextSharing } from "@flotilla/hub/base";
-import { type BundleDeployment, bundleDeployments, bundles } from "@flotilla/shared/api";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  bundles,
+  type RolloutStrategy,
+} from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import { bundleRollouts } from "@flotilla/shared/api/rollout";
 import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
@@ -20,8 +25,9 @@ import { startMemoryHub } from "./memory-hub.ts";
 
 const [clusters = 10, targets = 1, stages = 1] = process.argv.slice(2).map(Number);
 const size: FleetSize = { clusters, targets, stages };
-const reports = 60;
-const warmUp = 40;
+const reports = 100;
+/** Until the code of a report is compiled. */
+const warmUp = 200;
 const evaluations = 12;
 const quietMs = 1_500;
 /** Failing clusters of each stage, more than its status names. */
@@ -39,6 +45,7 @@ const hub = await startMemoryHub(rest, {
 await until(() => rest.all(bundleDeployments).length === clusters);
 for (const deployment of rest.all(bundleDeployments)) reportReady(rest, deployment);
 await quiet();
+const plain = await evaluationsUnder(undefined);
 // As few as a tenth in flight, so that there is always somebody whose turn comes.
 const limit = Math.max(1, Math.floor(clusters / stages / 10));
 const strategy = ringStrategy(size, limit);
@@ -55,7 +62,7 @@ for (let report = 0; report < warmUp + reports; report += 1) {
 }
 await untilMayPromote();
 const burst = await manyReports();
-const full = await fullEvaluations();
+const full = await evaluationsUnder(strategy);
 // While it promotes, what it keeps for reports is kept.
 await reportAndPromotion();
 await quiet();
@@ -70,6 +77,7 @@ const figures: EngineFigures = {
   reportMs: median(took),
   burstCpuMs: burst,
   ...full,
+  plainMs: plain.fullMs,
   setsBytes: (promoting - halted) / clusters,
   promotionBytes: promotionBytes(),
   rolloutBytes,
@@ -148,8 +156,8 @@ async function manyReports(): Promise<number> {
   return cpuSince(before) / reporting.length;
 }
 
-/** A limit changes, so that the whole rollout is evaluated, and nothing follows from it. */
-async function fullEvaluations() {
+/** The Bundle is written once more, so that all of it is evaluated, and nothing follows from it. */
+async function evaluationsUnder(under: RolloutStrategy | undefined) {
   const evaluationMs: number[] = [];
   const lags: { p99Ms: number; longestMs: number }[] = [];
   for (let round = 0; round < evaluations; round += 1) {
@@ -157,7 +165,7 @@ async function fullEvaluations() {
     const loop = monitorEventLoopDelay({ resolution: 1 });
     loop.enable();
     const before = await hub.reconciled();
-    putBundle(rest, size, { revision, strategy: { ...strategy, historyLimit: 3 + round } });
+    putBundle(rest, size, { revision, ...(under !== undefined && { strategy: under }) });
     const generation = rest.peek(bundles, { namespace, name: bundleName })?.metadata.generation;
     await until(
       () =>

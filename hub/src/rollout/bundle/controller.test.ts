@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Bundle } from "@flotilla/shared/api";
+import { type BundleRollout, rolloutApiVersion } from "@flotilla/shared/api/rollout";
 import { nextIteration } from "@flotilla/shared/concurrency";
 import { startWatches } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
@@ -13,6 +14,7 @@ import {
   aHelmOp,
   createTestCaches,
   decidedBundle,
+  digestA,
   httpPin,
   workspace,
 } from "../../testing/index.ts";
@@ -43,6 +45,7 @@ function start(prepare: (caches: ReturnType<typeof createTestCaches>) => void = 
       mappings: createMappings(caches),
       secrets: { start: () => () => undefined },
       coalescer,
+      decisions: createCoalescer(caches.clusters.store, clock),
       passes: createReportPasses(clock, coalescer),
     },
     () => undefined,
@@ -66,6 +69,43 @@ test("thousands of deployment writes enqueue their Bundle a few times", () => {
 
   const count = keys.filter((key) => key === bundle).length;
   assert.ok(count >= 1 && count <= 5, `${count} reconciles`);
+});
+
+test("a command to its rollout enqueues a Bundle at once, however many reports wait", () => {
+  const names = Array.from({ length: 5_000 }, (_, index) => `cluster-${index}`);
+  const rollout: BundleRollout = {
+    ...{ apiVersion: rolloutApiVersion, kind: "BundleRollout" },
+    metadata: {
+      namespace: workspace,
+      name: "web-1",
+      uid: "uid",
+      generation: 1,
+      resourceVersion: "1",
+    },
+    spec: {
+      app: { kind: "HelmOp", name: "web" },
+      bundle: { name: "web", uid: "uid-bundle" },
+      signature: "",
+      ...{ number: 1, revision: digestA, targets: [] },
+    },
+  };
+  const { caches, keys } = start(({ clusters, deployments, rollouts }) => {
+    for (const name of names) {
+      clusters.saw(aCluster(name));
+      deployments.saw(aDeployment(name));
+    }
+    rollouts.saw(rollout);
+  });
+  for (const name of names) caches.deployments.saw(aDeployment(name, { metadata: changed }));
+  keys.splice(0);
+
+  caches.rollouts.saw({
+    ...rollout,
+    metadata: { ...rollout.metadata, ...changed },
+    spec: { ...rollout.spec, state: "Halted" },
+  });
+
+  assert.deepEqual(keys, [bundle]);
 });
 
 describe("a change of a cluster enqueues a Bundle", () => {

@@ -47,7 +47,7 @@ import { createPlanner } from "../stageplan/planner.ts";
 import { createStagedPlans } from "../stageplan/staged-plans.ts";
 import { createRolloutWindows } from "../stages/rollout-windows.ts";
 import { createStagedRollouts, type StagedRolloutsDeps } from "../stages/staged-rollouts.ts";
-import { stagedWatches } from "../stages/staged-watches.ts";
+import { decisionWatches, stagedWatches } from "../stages/staged-watches.ts";
 import { clusterWatch, isTargetingChange } from "./cluster-watch.ts";
 import { type Coalescer, coalesce, createCoalescer } from "./coalesce.ts";
 import { deploymentWatches } from "./deployment-watches.ts";
@@ -97,8 +97,11 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
   const strategies = createRolloutStrategies(caches.rolloutPolicies.store);
   const awaited = createAwaitedApps({ bundles: caches.bundles.store, strategies });
   const planner = createPlanner({ ...deps, ask: deps.askAgent });
-  const coalescer = createCoalescer(caches.clusters.store, deps.clock);
-  const passes = createReportPasses(deps.clock, coalescer);
+  // A budget each: neither a decision nor the end of a stage waits for what many clusters do meanwhile.
+  const newCoalescer = () => createCoalescer(caches.clusters.store, deps.clock);
+  const coalescer = newCoalescer();
+  const decisions = newCoalescer();
+  const passes = createReportPasses(deps.clock, newCoalescer());
   const values = createHubValues(deps);
   const controller: Controller = createController({
     name: "bundle",
@@ -151,7 +154,7 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
     metrics: deps.metrics,
     clock: deps.clock,
     watches: [
-      ...bundleWatches({ ...deps, coalescer, passes }, (key, delayMs) =>
+      ...bundleWatches({ ...deps, coalescer, decisions, passes }, (key, delayMs) =>
         controller.enqueueAfter(key, delayMs),
       ),
       through(watchValues(deps.objects, values), noting(passes)),
@@ -207,17 +210,20 @@ function noting({ changed }: Pick<ReportPasses, "changed">) {
 export interface BundleWatchDeps
   extends Pick<BundleControllerDeps, "caches" | "statuses" | "mappings" | "secrets"> {
   readonly coalescer: Coalescer;
+  /** Of what somebody decides. */
+  readonly decisions: Coalescer;
   readonly passes: Pick<ReportPasses, "reported" | "changed">;
 }
 
 export function bundleWatches(
-  { caches, statuses, mappings, secrets, coalescer, passes }: BundleWatchDeps,
+  { caches, statuses, mappings, secrets, coalescer, decisions, passes }: BundleWatchDeps,
   enqueueAfter: (key: ObjectKey, delayMs: number) => void,
 ): readonly Watch[] {
   const { helmOps, bundles, clusters, groups, policies, schedules } = caches;
   const { rolloutPolicies } = caches;
   const { strategyOf } = createRolloutStrategies(rolloutPolicies.store);
   const coalesced = coalesce(enqueueAfter, coalescer);
+  const decided = coalesce(enqueueAfter, decisions);
 
   function bundlesOfNamespace({ key }: Pick<Change<Bundle>, "key">): readonly ObjectKey[] {
     const { namespace = "" } = refOf(key);
@@ -269,6 +275,8 @@ export function bundleWatches(
     },
     ...atOnce.map((each) => through(each, noted)),
     ...together.map((each) => through(each, (enqueue) => noted(coalesced(enqueue)))),
+    // With a budget of their own: a decision does not wait for reports, and a thousand decisions a second are not one pass each.
+    ...decisionWatches(caches).map((each) => through(each, (enqueue) => noted(decided(enqueue)))),
     ...deploymentWatches({ caches, strategyOf, passes, coalesced }),
   ];
 }

@@ -1,4 +1,4 @@
-/** What staged rollouts wait for besides reports: the presence of their clusters, decisions of Gates, other apps, and commands of users. */
+/** What staged rollouts wait for besides reports: decisions of Gates, commands of users, other apps, and the presence of their clusters. */
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
 import type { BundleRollout } from "@flotilla/shared/api/rollout";
@@ -19,12 +19,11 @@ type Caches = Pick<
   "bundles" | "clusters" | "gates" | "rolloutPolicies" | "rollouts"
 >;
 
-/** They deliver keys of Bundles. */
-export function stagedWatches(
-  { bundles, clusters, gates, rolloutPolicies, rollouts }: Caches,
-  strategyOf: RolloutStrategies["strategyOf"],
-  mappings: Pick<Mappings, "bundlesFor">,
-): readonly Watch[] {
+/** What somebody decides: commands to a rollout, and Gates. They deliver keys of Bundles. */
+export function decisionWatches({
+  gates,
+  rollouts,
+}: Pick<Caches, "gates" | "rollouts">): readonly Watch[] {
   return [
     watch(rollouts, {
       predicate: isSpecChange,
@@ -36,6 +35,29 @@ export function stagedWatches(
         ),
       replay: false,
     }),
+    watch(gates, {
+      predicate: ({ before, after }) =>
+        after === undefined || !isDeepStrictEqual(before?.status?.decision, after.status?.decision),
+      toKeys({ before, after }) {
+        const gate = after ?? before;
+        const { namespace = "" } = gate?.metadata ?? {};
+        const rollout = rollouts.store.get(
+          keyOf({ namespace, name: gate?.spec.rollout.name ?? "" }),
+        );
+        return rollout === undefined ? [] : [keyOf({ namespace, name: rollout.spec.bundle.name })];
+      },
+      replay: false,
+    }),
+  ];
+}
+
+/** Everything else. They deliver keys of Bundles. */
+export function stagedWatches(
+  { bundles, clusters, rolloutPolicies, rollouts }: Omit<Caches, "gates">,
+  strategyOf: RolloutStrategies["strategyOf"],
+  mappings: Pick<Mappings, "bundlesFor">,
+): readonly Watch[] {
+  return [
     // The gates of other apps may wait for it.
     watch(rollouts, {
       predicate: isCompletion,
@@ -50,19 +72,6 @@ export function stagedWatches(
     watch(rolloutPolicies, {
       predicate: isSpecChange,
       toKeys: ({ key }) => awaitingIn(key),
-      replay: false,
-    }),
-    watch(gates, {
-      predicate: ({ before, after }) =>
-        after === undefined || !isDeepStrictEqual(before?.status?.decision, after.status?.decision),
-      toKeys({ before, after }) {
-        const gate = after ?? before;
-        const { namespace = "" } = gate?.metadata ?? {};
-        const rollout = rollouts.store.get(
-          keyOf({ namespace, name: gate?.spec.rollout.name ?? "" }),
-        );
-        return rollout === undefined ? [] : [keyOf({ namespace, name: rollout.spec.bundle.name })];
-      },
       replay: false,
     }),
     watch(clusters, {
