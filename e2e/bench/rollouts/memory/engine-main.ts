@@ -45,11 +45,11 @@ const hub = await startMemoryHub(rest, {
 await until(() => rest.all(bundleDeployments).length === clusters);
 for (const deployment of rest.all(bundleDeployments)) reportReady(rest, deployment);
 await quiet();
+let revision = 1;
 const plain = await evaluationsUnder(undefined);
 // As few as a tenth in flight, so that there is always somebody whose turn comes.
 const limit = Math.max(1, Math.floor(clusters / stages / 10));
 const strategy = ringStrategy(size, limit);
-let revision = 1;
 const spent: number[] = [];
 const took: number[] = [];
 for (let report = 0; report < warmUp + reports; report += 1) {
@@ -156,7 +156,7 @@ async function manyReports(): Promise<number> {
   return cpuSince(before) / reporting.length;
 }
 
-/** The Bundle is written once more, so that all of it is evaluated, and nothing follows from it. */
+/** Something in the Bundle changes, so that all of it is evaluated, and nothing follows from it. */
 async function evaluationsUnder(under: RolloutStrategy | undefined) {
   const evaluationMs: number[] = [];
   const lags: { p99Ms: number; longestMs: number }[] = [];
@@ -165,7 +165,11 @@ async function evaluationsUnder(under: RolloutStrategy | undefined) {
     const loop = monitorEventLoopDelay({ resolution: 1 });
     loop.enable();
     const before = await hub.reconciled();
-    putBundle(rest, size, { revision, ...(under !== undefined && { strategy: under }) });
+    const other = { strategy: { ...under, historyLimit: 3 + round } };
+    putBundle(rest, size, {
+      revision,
+      ...(under === undefined ? { isRestricted: round % 2 === 0 } : other),
+    });
     const generation = rest.peek(bundles, { namespace, name: bundleName })?.metadata.generation;
     await until(
       () =>

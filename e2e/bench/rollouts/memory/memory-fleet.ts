@@ -69,11 +69,19 @@ export function ringStrategy(
   };
 }
 
-/** `revision`: in the values of each target. */
+/** `revision`: in the values of each target. `isRestricted`: to all clusters. */
 export function putBundle(
   rest: MemoryApiServer,
   { targets }: FleetSize,
-  { revision, strategy }: { readonly revision: number; readonly strategy?: RolloutStrategy },
+  {
+    revision,
+    strategy,
+    isRestricted = false,
+  }: {
+    readonly revision: number;
+    readonly strategy?: RolloutStrategy;
+    readonly isRestricted?: boolean;
+  },
 ): void {
   const before = rest.peek(bundles, { namespace, name: bundleName });
   const bundle: Bundle = {
@@ -95,6 +103,7 @@ export function putBundle(
         helm: { values: { team: index, revision } },
       })),
       ...(strategy !== undefined && { rolloutStrategy: strategy }),
+      ...(isRestricted && { targetRestrictions: [{ clusterSelector: {} }] }),
     },
   };
   rest.put(bundles, bundle);
