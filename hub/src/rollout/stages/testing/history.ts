@@ -5,6 +5,7 @@ import { hasRevision } from "../member.ts";
 import { stepRollout } from "../staged-step.ts";
 import { checkRolledBack, checkSoaks, checkStage, checkWindows } from "./invariants.ts";
 import { createMoveCheck } from "./moves.ts";
+import { settle } from "./passes.ts";
 import { applyVerified, checkApproved, checkAskedOnce, checkRefused } from "./plan-invariants.ts";
 import {
   aSimulatedCluster,
@@ -17,7 +18,6 @@ import {
   type SimulatedCluster,
   type SimulatedWindow,
   type Simulation,
-  settle,
   simulate,
   statusOf,
 } from "./simulation.ts";

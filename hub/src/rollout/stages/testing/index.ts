@@ -9,6 +9,7 @@ export {
   oneStage,
   stageOf,
 } from "./known-strategies.ts";
+export { pass, rounds, settle } from "./passes.ts";
 export {
   aSimulatedCluster,
   becomeReady,
@@ -18,13 +19,10 @@ export {
   decideGate,
   fresh,
   minutes,
-  pass,
   pause,
   report,
-  rounds,
   type SimulatedCluster,
   type Simulation,
-  settle,
   simulate,
   simulatedClusters,
   statusOf,

@@ -1,9 +1,9 @@
 /** The strategies and the fleets that tests of the engine's answers share. */
 import assert from "node:assert/strict";
 import type { RolloutStrategy } from "@flotilla/shared/api";
+import { rounds } from "./passes.ts";
 import {
   aSimulatedCluster,
-  rounds,
   type SimulatedCluster,
   type Simulation,
   simulate,
