@@ -40,6 +40,8 @@ export async function startAgentsFleet({
   const fleet = await startTestFleet({
     clusters: [],
     entryFiles: () => programs,
+    // Not the default port: another hub on this machine may have it.
+    hubFlags: () => ["--replica-listen=127.0.0.1:0"],
     ownPlanes: true,
     hubEnvironment: inspectorEnvironment,
     replicas,

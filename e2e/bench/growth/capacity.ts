@@ -29,7 +29,7 @@ export interface Costs {
 export interface PlannedFleet {
   readonly clusters: number;
   readonly apps: number;
-  /** Of the hub; the leader has agents, too. */
+  /** Replicas of the hub; the leader has agents, too. */
   readonly replicas: number;
   /** Processors of the API server. */
   readonly apiServerProcessors: number;

@@ -17,10 +17,10 @@ export interface GrowthOptions {
   readonly report: (figures: readonly Figure[]) => void;
 }
 
-/** Of the fleet with several apps, and of the one with two replicas: the largest measured size up to this one. */
+/** For the fleet with several apps, and the one with two replicas: the largest measured size up to this one. */
 const mostDivided = 1_000;
 const apps = 11;
-const engineSizes = [10, 1_000, 10_000, 50_000, 100_000] as const;
+const engineSizes = [10, 1_000, 10_000, 50_000] as const;
 const planned = [10_000, 50_000, 100_000] as const;
 const plannedFleet = { apps: 20, replicas: 3, apiServerProcessors: 8 } as const;
 /** The exponent: in proportion, and what noise adds to it. */

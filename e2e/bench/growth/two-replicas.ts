@@ -12,7 +12,7 @@ import { processorMs } from "../measure/processor.ts";
 import { changed } from "../rollouts/changed.ts";
 import { connectStagedFleet, quarters } from "../rollouts/staged-fleet.ts";
 
-/** Of the leader, and of the replica that has the agents. */
+/** The leader, and the replica that has the agents. */
 export interface Divided {
   readonly leader: number;
   readonly holder: number;

@@ -15,7 +15,7 @@ export interface Panel {
   readonly title: string;
   readonly x: string;
   readonly y: string;
-  /** Of both axes; logarithmic: all values are above zero. Default: linear, from zero. */
+  /** How both axes are drawn; logarithmic: all values are above zero. Default: linear, from zero. */
   readonly scale?: "linear" | "logarithmic";
   readonly lines: readonly Line[];
 }

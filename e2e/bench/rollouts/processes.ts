@@ -35,7 +35,7 @@ export function byProcess(read: (name: (typeof processNames)[number]) => number)
   };
 }
 
-/** Of the hub's control plane. */
+/** A program of the hub's control plane. */
 export function planePid(
   { bench }: Pick<StagedFleet, "bench">,
   tool: "kube-apiserver" | "etcd",

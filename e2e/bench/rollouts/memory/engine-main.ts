@@ -25,10 +25,10 @@ import { startMemoryHub } from "./memory-hub.ts";
 
 const [clusters = 10, targets = 1, stages = 1] = process.argv.slice(2).map(Number);
 const size: FleetSize = { clusters, targets, stages };
-const reports = 100;
+const reports = 60;
 /** Until the code of a report is compiled. */
 const warmUp = 200;
-const evaluations = 12;
+const evaluations = 8;
 const quietMs = 1_500;
 /** Failing clusters of each stage, more than its status names. */
 const mostFailing = 12;

@@ -210,7 +210,7 @@ function noting({ changed }: Pick<ReportPasses, "changed">) {
 export interface BundleWatchDeps
   extends Pick<BundleControllerDeps, "caches" | "statuses" | "mappings" | "secrets"> {
   readonly coalescer: Coalescer;
-  /** Of what somebody decides. */
+  /** For what somebody decides. */
   readonly decisions: Coalescer;
   readonly passes: Pick<ReportPasses, "reported" | "changed">;
 }

@@ -38,7 +38,7 @@ import type { ReadValues } from "./hub-values.ts";
 /** A targeted cluster, and its content. */
 export interface Placement {
   readonly cluster: Cluster;
-  /** Of the Cluster. */
+  /** The key of the Cluster. */
   readonly key: ObjectKey;
   /** The name of the BundleDeployment. */
   readonly name: string;

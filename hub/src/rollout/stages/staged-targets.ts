@@ -17,7 +17,7 @@ import type { Promoted, StepResult } from "./staged-step.ts";
 /** A target cluster of a Bundle, with the content that its spec has for it now. */
 export interface StagedPlacement {
   readonly cluster: Cluster;
-  /** Of the Cluster. */
+  /** The key of the Cluster. */
   readonly key: ObjectKey;
   readonly namespace: string;
   readonly deploymentId: string;
