@@ -5,7 +5,8 @@ import { readCliConfig } from "./config.ts";
 
 /**
  * Runs one command line. Prints an error as one line on standard error and sets exit code 1, unless the command has set another one. When
- * what reads its output ends, such as `head`, it ends without a message, as a program that a signal ends.
+ * what reads its output ends, such as `head`, it ends without a message, as a program that a signal ends. So a command that asks nobody
+ * changes first what it changes, and prints afterwards.
  */
 export async function run(args: readonly string[]): Promise<void> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {

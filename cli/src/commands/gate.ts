@@ -160,7 +160,8 @@ export async function approve(
   const app = parseApp(target, namespace);
   const terminal: Terminal = { input: process.stdin, output: process.stdout };
   await withHub(options, config, async (rest) => {
-    const chosen = chooseApproval(await newestRollout(rest, app), { stage, digest });
+    const rollout = await newestRollout(rest, app);
+    const chosen = chooseApproval(rollout, { stage, digest });
     if (chosen.kind === "refused") throw new AppError(cliErrors.GATE_REFUSED, chosen.says);
     const { record } = chosen;
     const gate = await readGate(rest, { namespace, name: record.gate });
@@ -170,10 +171,10 @@ export async function approve(
         `${gateText(gate)} is not the one that the rollout waits for, which has the same name: the hub replaces it; try again`,
       );
     const decision = await planDecision(rest, gate, { result, message, digest: record.digest });
-    process.stdout.write(gateDescription(gate));
     // A script that names the digest has decided already.
-    const mustShow =
-      gate.spec.plan !== undefined && (digest === undefined || isInteractive(terminal));
+    const asks = digest === undefined || isInteractive(terminal);
+    if (asks) process.stdout.write(gateDescription(gate));
+    const mustShow = gate.spec.plan !== undefined && asks;
     const seen = mustShow
       ? await seenPlan(() => readPlan(app, { ...options, query: { gate: record.gate } }, config))
       : undefined;
@@ -185,13 +186,18 @@ export async function approve(
         cliErrors.NOT_CONFIRMED,
         `nothing was changed: what it is about could not be shown; name it: \`${named}\``,
       );
-    if (digest === undefined || isInteractive(terminal))
+    if (asks)
       await confirm(`${verb} it as ${printable(decision.by)}?`, {
         terminal,
         instead: `name what it is about: \`${named}\``,
       });
     await writeDecision(rest, gate, decision);
+    if (!asks) process.stdout.write(gateDescription(gate));
     printDecided(gate, decision);
+    if (rollout.status?.phase === "Halted")
+      process.stdout.write(
+        `rollout ${rollout.metadata.name} is halted: this counts once it goes on, by \`flotilla rollout resume ${target.join(" ")}\`\n`,
+      );
   });
 }
 

@@ -12,7 +12,10 @@ export function planCommand(config: CliConfig): Command {
     .description(
       "Show what Helm would change in all clusters of an app, in groups; exit code 1 if anything would change",
     )
-    .argument("<target...>", `KIND NAME or KIND/NAME; a kind is ${kindWords(appTargets)}`)
+    .argument(
+      "<target...>",
+      `NAME of a HelmOp, KIND NAME or KIND/NAME; a kind is ${kindWords(appTargets)}`,
+    )
     .option("-n, --namespace <name>", `namespace of the ${nameKinds(appKinds)}`, workspaceNamespace)
     .option("--stage <name>", "only the clusters of this stage of its rollout")
     .option("--cluster <name>", "only this Cluster")

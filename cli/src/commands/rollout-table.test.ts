@@ -68,10 +68,10 @@ helmop/web   web-7     1.4.2     Waiting   prod    86/500   ${since}   ${message
 test("a rollout has its age, a line for each stage, and at most ten names", () => {
   const text = rolloutText(rollout, nowMs);
 
-  assert.match(text, /^since {7}2026-12-01T09:13:00Z \(1h5m\)$/m);
-  assert.ok(text.includes(`message     ${message}\n`));
-  assert.match(text, /^in no stage 12: fleet-default\/c0, .*\/c9 and 2 more$/m);
-  assert.match(text, /^skipped {5}12: fleet-default\/c0, .*\/c9 and 2 more$/m);
+  assert.match(text, /^since {8}2026-12-01T09:13:00Z \(1h5m\)$/m);
+  assert.ok(text.includes(`message      ${message}\n`));
+  assert.match(text, /^in no stage {2}12: fleet-default\/c0, .*\/c9 and 2 more$/m);
+  assert.match(text, /^skipped {6}12: fleet-default\/c0, .*\/c9 and 2 more$/m);
   assert.match(text, /^canary +Completed +86\/88 +0 +1 +0 +1 offline +2026-12-01T09:00:00Z$/m);
   assert.match(
     text,

@@ -34,8 +34,8 @@ export function rolloutsTable(
   );
 }
 
-/** What one rollout does and waits for, and a line for each stage. */
-export function rolloutText(rollout: BundleRollout, nowMs: number): string {
+/** What one rollout does and waits for, and a line for each stage. `notAccepted`: why its app is not, as it is written now. */
+export function rolloutText(rollout: BundleRollout, nowMs: number, notAccepted = ""): string {
   const { metadata, spec, status } = rollout;
   const { next, breach, stages = [], unassigned, kept } = status ?? {};
   const heads: readonly (readonly [string, string])[] = [
@@ -47,6 +47,7 @@ export function rolloutText(rollout: BundleRollout, nowMs: number): string {
     ["done", doneText(status?.clusters)],
     ["since", sinceText(status?.since, nowMs)],
     ["message", line(status?.message)],
+    ["not accepted", line(notAccepted)],
     ["asked for", spec.state === undefined || spec.state === "Running" ? "" : spec.state],
     [
       "next",
@@ -62,7 +63,7 @@ export function rolloutText(rollout: BundleRollout, nowMs: number): string {
   ];
   const head = heads
     .filter(([, text]) => text !== "")
-    .map(([name, text]) => `${name.padEnd(11)} ${printable(text)}\n`)
+    .map(([name, text]) => `${name.padEnd(12)} ${printable(text)}\n`)
     .join("");
   const failing = stages.flatMap((stage) =>
     (stage.failing ?? []).map((each) => ({ stage: stage.name, ...each })),

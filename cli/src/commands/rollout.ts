@@ -1,8 +1,11 @@
 /** `flotilla rollout`: shows staged rollouts, and writes what people may write of them. */
-import { clusters } from "@flotilla/shared/api";
+import { type Bundle, clusters } from "@flotilla/shared/api";
+import { appDefinition, isAppKind } from "@flotilla/shared/api/apps";
 import { type BundleRollout, bundleRollouts } from "@flotilla/shared/api/rollout";
+import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
@@ -75,7 +78,13 @@ export async function rolloutStatus(
   // If it fails.
   if (watch) process.exitCode = 2;
   await withHub(options, config, async (rest) => {
-    if (!watch) return print(await newestRollout(rest, app), output);
+    if (!watch) {
+      const rollout = await newestRollout(rest, app);
+      if (output === "json") return printJson(rolloutJson(rollout));
+      const problem = await notAcceptedProblem(rest, rollout);
+      process.stdout.write(rolloutText(rollout, Date.now(), problem));
+      return;
+    }
     let last = "";
     const end = await watchRollout({
       rest,
@@ -108,9 +117,28 @@ function textOf(
   return { whole: sentence, sentence };
 }
 
-function print(rollout: BundleRollout, output: OutputOptions["output"]): void {
-  if (output === "json") printJson(rolloutJson(rollout));
-  else process.stdout.write(rolloutText(rollout, Date.now()));
+/** An app, as far as it says whether its spec was accepted. */
+type AcceptedApp = KubeObject & Pick<Bundle, "status">;
+
+/** Why the app as it is written now is not accepted, so that its rollout goes on with what was accepted before. */
+async function notAcceptedProblem(
+  rest: KubeRest,
+  { metadata, spec }: BundleRollout,
+): Promise<string | undefined> {
+  const { kind } = spec.app;
+  // With Ready as the condition that says it, other reasons are there, too.
+  if (!isAppKind(kind) || appDefinition(kind).blockedBy !== "Accepted") return undefined;
+  const resource: Resource<AcceptedApp> = appDefinition(kind).resource;
+  const { namespace = "" } = metadata;
+  try {
+    const app = await rest.get(resource, { namespace, name: spec.app.name });
+    const accepted = findCondition(app?.status?.conditions, "Accepted");
+    return accepted?.status === "False" ? accepted.message : undefined;
+  } catch (thrown) {
+    // Who may read rollouts may not have to read apps.
+    if (!isForbidden(thrown)) throw thrown;
+    return undefined;
+  }
 }
 
 /** Prints the rollouts of an app that are kept, and who decided what in them. */

@@ -45,13 +45,16 @@ export async function changeRollout(options: ChangeOptions): Promise<void> {
   const plan = planChange(change, facts);
   if (plan.kind === "refused") throw new AppError(cliErrors.ROLLOUT_REFUSED, plan.says);
   if (plan.kind === "nothing") return print(plan.says);
-  print(plan.says);
-  for (const command of commandsOf(facts, plan, change)) print(`  ${command}`);
-  if (!yes) await confirm("Continue?", { terminal, instead: "add --yes to continue without" });
+  const shown = [plan.says, ...commandsOf(facts, plan, change).map((command) => `  ${command}`)];
+  if (!yes) {
+    for (const line of shown) print(line);
+    await confirm("Continue?", { terminal, instead: "add --yes to continue without" });
+  }
   if (plan.requestsRetry) await requestRetry(rest, app, tokenIn(change));
   for (let attempt = 1; ; attempt += 1) {
     try {
       await write(rest, facts.rollout, plan);
+      if (yes) for (const line of shown) print(line);
       return print(doneText(facts.rollout, plan));
     } catch (thrown) {
       if (!isConflict(thrown) || attempt === mostAttempts) throw thrown;

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { concernsOf } from "./concerns.ts";
+import { decisionsOf } from "./decisions.ts";
 import type { FleetState } from "./fleet-state.ts";
 import { countStates, headline } from "./summary.ts";
 import { app, cluster, fleet, nowMs } from "./testing/index.ts";
+
+const halted = { phase: "Halted", message: "halted by spec.state", decides: true } as const;
 
 describe("what needs attention", () => {
   test("is counted in one sentence", () => {
@@ -25,8 +28,13 @@ describe("what needs attention", () => {
         fleet([app("a", "OutOfSync", { suspended: true }), app("b", "Ready")], []),
         "Nothing failed: 2 apps on 0 clusters; 1 change waits until somebody resumes what is suspended",
       ],
+      [
+        fleet([app("a", "Ready", { rollout: halted }), app("b", "Ready")], []),
+        "1 rollout needs a decision, on 2 apps on 0 clusters",
+      ],
     ];
-    for (const [state, text] of rows) assert.equal(headline(state, concernsOf(state, nowMs)), text);
+    for (const [state, text] of rows)
+      assert.equal(headline(state, concernsOf(state, nowMs), decisionsOf(state)), text);
   });
 
   test("is counted by state, the worst first", () => {

@@ -1,6 +1,7 @@
 /** What the overview says about the fleet. Pure. */
 import { type AnyState, byUrgency, lookOf } from "../state/index.ts";
 import type { Concern } from "./concern.ts";
+import type { Decision } from "./decisions.ts";
 import type { FleetState } from "./fleet-state.ts";
 
 export interface StateCount {
@@ -22,12 +23,18 @@ export function countStates(all: Iterable<Stated>): readonly StateCount[] {
 }
 
 /** The answer to "is everything all right?". */
-export function headline({ apps, clusters }: FleetState, concerns: readonly Concern[]): string {
+export function headline(
+  { apps, clusters }: FleetState,
+  concerns: readonly Concern[],
+  decisions: readonly Decision[],
+): string {
   const fleet = `${plural(apps.size, "app")} on ${plural(clusters.size, "cluster")}`;
   if (apps.size === 0 && clusters.size === 0)
     return "Nothing is here yet, or nothing that you may list";
   if (concerns.length > 0)
     return `${plural(concerns.length, "thing")} ${concerns.length === 1 ? "needs" : "need"} attention, of ${fleet}`;
+  if (decisions.length > 0)
+    return `${plural(decisions.length, "rollout")} ${decisions.length === 1 ? "needs" : "need"} a decision, on ${fleet}`;
   const unfinished = [...apps.values()].filter(({ state }) => lookOf(state).tone !== "good");
   const suspended = unfinished.filter((app) => app.suspended).length;
   const changing = unfinished.length - suspended;

@@ -57,6 +57,8 @@ function Overview({ namespace, children }: OverviewProps) {
   );
   const concerns = useMemo(() => concernsOf(fleet, now), [fleet, now]);
   const decisions = useMemo(() => decisionsOf(fleet), [fleet]);
+  const isWaiting = concerns.length === 0 && decisions.length > 0;
+  const tone = isWaiting ? "warn" : concerns.length === 0 ? "good" : "bad";
   usePageTitle(
     concerns.length === 0
       ? ""
@@ -67,7 +69,7 @@ function Overview({ namespace, children }: OverviewProps) {
       <header className="overview-head">
         <div className="panel-head">
           <h1>
-            <StateIcon tone={concerns.length === 0 ? "good" : "bad"} /> {headline(fleet, concerns)}
+            <StateIcon tone={tone} /> {headline(fleet, concerns, decisions)}
           </h1>
           {children}
         </div>

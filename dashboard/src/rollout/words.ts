@@ -28,6 +28,7 @@ const stagePhases: Readonly<Record<RolloutStageView["phase"], Words>> = {
   Completed: { word: "Completed", tone: "good" },
   Skipped: { word: "Skipped", tone: "off" },
   Halted: { word: "Halted", tone: "bad" },
+  RolledBack: { word: "Rolled back", tone: "off" },
 };
 
 export function phaseWords(phase: Rollout["phase"]): Words {

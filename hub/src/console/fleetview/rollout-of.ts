@@ -52,9 +52,11 @@ const endedPhases: ReadonlySet<string> = new Set([
 /** Undefined for one that has ended: nothing is waited for. */
 export function appRolloutOf(rollout: BundleRollout): AppRollout | undefined {
   const { status } = rollout;
-  const { phase = "Progressing", stage, message = "", since, stages = [] } = status ?? {};
+  const { phase = "Progressing", reason, stage, message = "", since, stages = [] } = status ?? {};
   if (endedPhases.has(phase)) return undefined;
-  const isWaiting = stages.some(({ gates = [] }) => gates.some(isDecidable));
+  // Nothing but another selector ends a stage without clusters.
+  const isWaiting =
+    reason === "StageEmpty" || stages.some(({ gates = [] }) => gates.some(isDecidable));
   return {
     phase,
     ...(stage !== undefined && { stage }),

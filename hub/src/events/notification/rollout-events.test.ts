@@ -166,6 +166,12 @@ const rows: readonly Row[] = [
     status("Halted", [stage("Progressing")], { reason: "Requested" }),
     ["Warning RolloutHalted"],
   ],
+  [
+    "a stage that matches no cluster",
+    progressing,
+    status("Waiting", [stage("Progressing")], { reason: "StageEmpty" }),
+    ["Warning StageEmpty"],
+  ],
   ["a halt that goes on", status("Halted", [stage("Halted")], { breach }), progressing, []],
   [
     "a rollback by failures",

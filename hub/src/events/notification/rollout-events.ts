@@ -117,6 +117,15 @@ function gateNotes(
 
 function phaseNotes(rollout: BundleRollout, next: BundleRolloutStatus): readonly RolloutNote[] {
   const before = rollout.status?.phase;
+  if (next.reason === "StageEmpty" && rollout.status?.reason !== "StageEmpty")
+    return [
+      {
+        type: "Warning",
+        reason: "StageEmpty",
+        stage: next.stage,
+        note: `rollout ${rollout.metadata.name} of ${revisionText(rollout)} waits: ${next.message ?? ""}`,
+      },
+    ];
   if (before === next.phase) return [];
   const note = phaseNote(rollout, next, before);
   return note === undefined ? [] : [note];

@@ -10,6 +10,7 @@ const reasons = [
   "GatePassed",
   "GateFailed",
   "StageCompleted",
+  "StageEmpty",
   "RolloutHalted",
   "RollbackStarted",
   "RolledBack",

@@ -67,6 +67,10 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constant({ kind: "resume" } as const) },
   {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("relabel" as const), isCanary: fc.boolean() }),
+  },
+  {
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant("wait" as const),
@@ -100,6 +104,8 @@ async function apply(fleet: StagedFleet, each: Step, index: number): Promise<voi
       return fleet.deployment("ams") === undefined ? undefined : fleet.fails("ams");
     case "command":
       return fleet.command({ state: each.state });
+    case "relabel":
+      return fleet.relabel("ams", each.isCanary ? labels.ams : {});
     case "resume":
       return fleet.command({ state: "Running", resume: `${index}` });
     case "wait":
@@ -137,6 +143,8 @@ function createTransitions() {
       if (stage.phase === "Completed" && earlier?.phase !== "Completed")
         add("StageCompleted", stage.name);
     }
+    if (after.reason === "StageEmpty" && before?.reason !== "StageEmpty")
+      add("StageEmpty", after.stage);
     if (before?.phase === after.phase) return;
     const isBack = before?.phase === "RollingBack" && after.phase === "Superseded";
     const reason = isBack ? "RolledBack" : phases[after.phase];
@@ -235,7 +243,7 @@ test("leaders that end at any moment deliver each transition that is stored, and
         }
       }
     }),
-    { numRuns: 24, endOnFailure: true },
+    { numRuns: 60, endOnFailure: true },
   );
   assert.deepEqual(
     [...seen].toSorted(),

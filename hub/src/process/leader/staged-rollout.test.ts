@@ -65,6 +65,12 @@ describe("a staged rollout", () => {
     await fleet.pass();
     assert.equal(fleet.status().reason, "Soaking");
     assert.deepEqual(fleet.having("1.2.4"), ["ams"]);
+    const [waiting] = fleet.leader.rest.all(helmOps);
+    const ready = findCondition(waiting?.status?.conditions, "Ready");
+    assert.deepEqual(
+      [ready?.status, ready?.message],
+      ["True", `rollout Waiting: ${fleet.status().message}`],
+    );
     await fleet.pass(62_000);
     assert.deepEqual(fleet.having("1.2.4"), ["ams", "ber", "cgn"]);
     fleet.ready();

@@ -40,7 +40,19 @@ export function end(
   phase: "Superseded" | "Cancelled" | "RolledBack",
   reason: RolloutReason,
 ): Decided {
-  return { ...same, phase, reason, message: endText(phase, reason) };
+  const isBack = phase === "RolledBack" || reason === "StableRequested";
+  const stages = isBack ? takenBackStages(same) : same.stages;
+  return { ...same, phase, reason, message: endText(phase, reason), stages };
+}
+
+/** Stages whose clusters have got back what they had are not what they had come to. */
+function takenBackStages({ stages }: Decided): Decided["stages"] {
+  return new Map(
+    [...stages].map(([name, stage]) => {
+      const isLeft = stage.phase === "Pending" || stage.phase === "Skipped";
+      return [name, isLeft ? stage : { ...stage, phase: "RolledBack" as const }] as const;
+    }),
+  );
 }
 
 export function endText(
@@ -86,6 +98,14 @@ export function unpaused({ stored, nowMs }: StepInputs, same: Decided): Decided 
   return { ...same, resumedAt: formatTimeMs(nowMs), stages };
 }
 
+/** As `spec.state` asks. What it waited for before is not what it waits for now. */
+export const haltedByUser = {
+  phase: "Halted",
+  reason: "Requested",
+  message:
+    "halted by spec.state: nothing is promoted, and Gates that are decided meanwhile count when it goes on; to go on, set it to Running or run flotilla rollout resume",
+} as const;
+
 /** Stored before anything is halted or taken back. */
 export function halt(same: Decided, breach: Breach): Decided {
   const reason = breach.cause === "Failures" ? "TooManyFailures" : breach.cause;
@@ -103,12 +123,13 @@ export function halt(same: Decided, breach: Breach): Decided {
   };
 }
 
-export function breachText({ stage, cause, failed, maxFailures, gate, at }: Breach): string {
+export function breachText(breach: Breach): string {
+  const { stage, cause, failed, maxFailures, gate, at, decision } = breach;
   switch (cause) {
     case "Failures":
       return `stage ${stage}: ${failed} ${failed === 1 ? "cluster has" : "clusters have"} failed, more than the ${maxFailures} that may`;
     case "GateFailed":
-      return `the gate ${gate} of stage ${stage} has failed`;
+      return `the gate ${gate} of stage ${stage} has failed${decision === undefined ? "" : `: ${decision}`}`;
     case "GateUnverified":
       return `the gate ${gate} of stage ${stage} does not count: ${unverifiedText}`;
     case "GateExpired":

@@ -1,6 +1,7 @@
 /** One step of one stage: its next phase and gates, what it waits for, and whether it may promote. Pure. */
 import type { FailureAction, StageGate } from "@flotilla/shared/api";
 import type { Breach, GateRecord, StageStatus } from "@flotilla/shared/api/rollout";
+import { cutText } from "@flotilla/shared/text";
 import { formatTimeMs } from "@flotilla/shared/time";
 import {
   currentRecord,
@@ -272,7 +273,19 @@ function gateBreach(
     failed: members.filter(isFailure).length,
     maxFailures: storable(limits.maxFailures),
     gate: gate.name,
+    ...decisionIn(gate),
   };
+}
+
+/** As much of it as a sentence has room for. */
+const mostDecisionChars = 256;
+
+/** Who failed a gate, and why; nothing where the hub did. */
+function decisionIn({ decision }: GateRecord): Pick<Breach, "decision"> {
+  const { by = "", message = "" } = decision ?? {};
+  if (by === "") return {};
+  const why = message === "" ? "" : `"${message}", `;
+  return { decision: cutText(`${why}by ${by}`, mostDecisionChars) };
 }
 
 /** Clusters whose turn comes after the approval of a plan are asked about by themselves. */

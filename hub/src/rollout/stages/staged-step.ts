@@ -11,7 +11,17 @@ import { heldRequests } from "./forced-requests.ts";
 import { earliest, restartSoaks } from "./gate.ts";
 import { heldMembers } from "./held-members.ts";
 import { isFailure, isForced, isUnapplied, type Member } from "./member.ts";
-import { adopted, breachText, end, endText, halt, kept, pausedPhase, unpaused } from "./phases.ts";
+import {
+  adopted,
+  breachText,
+  end,
+  endText,
+  halt,
+  haltedByUser,
+  kept,
+  pausedPhase,
+  unpaused,
+} from "./phases.ts";
 import { plannedIn, stepLatePlans, unplanned } from "./plan-gates.ts";
 import { choosePromotions } from "./promote.ts";
 import { chooseRollbacks, goesBackUntil, isGoingBack, mayGoBack } from "./rollback.ts";
@@ -188,7 +198,7 @@ function decide(inputs: StepInputs, parts: readonly StageParts[]): Decided {
   if (state === "Cancelled") return end(same, "Cancelled", "Requested");
   if (inputs.isPaused) return { ...same, ...pausedPhase(phase, same) };
   if (phase === "Halted") return stepHalted(inputs, parts, state === "Halted");
-  if (state === "Halted") return { ...same, phase: "Halted", reason: "Requested" };
+  if (state === "Halted") return { ...same, ...haltedByUser };
   const resumed = stored?.reason === "Paused" ? unpaused(inputs, same) : same;
   const breach = parts
     .filter((part) => hasBegun(part.stored?.phase))
@@ -210,7 +220,7 @@ function stepHalted(
 ): Decided {
   const { stored, spec, nowMs } = inputs;
   const same = kept(inputs);
-  if (isHaltedByUser) return same;
+  if (isHaltedByUser) return stored?.breach === undefined ? { ...same, ...haltedByUser } : same;
   const isRequested = spec.resume !== undefined && spec.resume !== stored?.handledResume;
   if (stored?.breach === undefined || isRequested) {
     const stages = new Map(

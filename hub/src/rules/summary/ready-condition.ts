@@ -36,8 +36,10 @@ export function bundleReady(
     };
   }
   const ready = summaryReady(summary, "Cluster");
+  const staged = stagedText(bundle.status?.rollout);
   if (ready.status === "True")
-    return { ...ready, message: [...notes, ...offlineRemark(offline)].join("; ") };
+    return { ...ready, message: [...staged, ...notes, ...offlineRemark(offline)].join("; ") };
+  if (staged.length > 0) return { ...ready, message: [...staged, ready.message].join("; ") };
   // What a rollout leaves out explains what is pending.
   if (bundle.status?.partitions == null || bundle.status.rollout !== undefined) return ready;
   const waits = rolloutWaitText(bundle.status);
@@ -45,6 +47,16 @@ export function bundleReady(
     ...ready,
     message: [...(waits === undefined ? [] : [waits]), ready.message, ...notes].join("; "),
   };
+}
+
+/** Phases in which all clusters have what the app asks for, as far as they are to have it. */
+const done: ReadonlySet<string> = new Set(["Completed", "Superseded"]);
+
+/** What all clusters have and are ready with may be another version: `kubectl get` shows this message. */
+function stagedText(rollout: BundleStatus["rollout"]): readonly string[] {
+  if (rollout === undefined || done.has(rollout.phase)) return [];
+  const { phase, message = "" } = rollout;
+  return [`rollout ${phase}${message === "" ? "" : `: ${message}`}`];
 }
 
 export function summaryReady(summary: BundleSummary, kind: "Bundle" | "Cluster"): ConditionState {

@@ -120,6 +120,7 @@ const stageSchema = z
       "Completed",
       "Skipped",
       "Halted",
+      "RolledBack",
     ]),
     ...countFields,
     startedAt: optional("RFC 3339."),

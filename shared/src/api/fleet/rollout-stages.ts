@@ -214,7 +214,7 @@ const rolloutStageSchema = fields(
     name: partName("The name of the stage, unique within the strategy, as in `canary`."),
     ...clusterCriteriaFields,
     upTo: boundedCount(
-      "The number or share of the matching clusters that the stage takes, rounded up and at least 1; what is left falls to the next stage that matches. They are taken by `spreadBy`, then by name.",
+      "The number or share of the matching clusters that earlier stages have left, which the stage takes, rounded up and at least 1; what is left falls to the next stage that matches. They are taken by `spreadBy`, then by name.",
       "all",
     ),
     spreadBy: text(

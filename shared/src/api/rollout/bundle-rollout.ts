@@ -117,6 +117,10 @@ const breachSchema = fields({
   failed: described(z.int().min(0), "How many clusters of the stage had failed."),
   maxFailures: described(z.int().min(0), "How many were allowed."),
   gate: described(partName.optional(), "The gate that has failed, by its name in the strategy."),
+  decision: described(
+    z.string().max(512).optional(),
+    "For people: who failed the gate, and why. Absent where the hub did.",
+  ),
 });
 
 /** Why a rollout halts or goes back. It is stored before anything follows from it. */

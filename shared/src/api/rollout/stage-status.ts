@@ -67,6 +67,7 @@ const stagePhases = [
   "Completed",
   "Skipped",
   "Halted",
+  "RolledBack",
 ] as const;
 
 export type StagePhase = (typeof stagePhases)[number];
