@@ -162,7 +162,7 @@ test("a CI job fails a gate, and everybody sees the same sentence", async () => 
   assert.match(message, /^waits for the gate smoke \(until .*\) of stage canary$/);
   assert.equal(await sentenceByKubectl("web-1"), message);
   assert.ok(
-    (await printed("bob", "rollout", "status", "web")).includes(`message     ${message}\n`),
+    (await printed("bob", "rollout", "status", "web")).includes(`message      ${message}\n`),
   );
   assert.ok((await printed("bob", "rollout", "list")).includes(message));
   await workspace.waitForHelmOp(
