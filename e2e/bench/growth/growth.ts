@@ -30,7 +30,6 @@ const fitFrom = 100;
 
 /** Calls `report` with figures as soon as they are measured. */
 export async function growth({ sizes, plotFile, report }: GrowthOptions): Promise<void> {
-  report(await engineGrowth());
   const measured: OneSize[] = [];
   for (const clusters of sizes) {
     const size = await oneSize(clusters, 1);
@@ -40,10 +39,12 @@ export async function growth({ sizes, plotFile, report }: GrowthOptions): Promis
   report(powerFigures(measured.filter(({ clusters }) => clusters >= fitFrom)));
   if (plotFile !== undefined) await writeFile(plotFile, drawGrowth(measured));
   const divided = sizes.filter((clusters) => clusters <= mostDivided).at(-1);
-  if (divided === undefined || measured.length < 2) return;
-  const withApps = await oneSize(divided, apps);
-  const replicas = await twoReplicas(divided);
-  report(capacityFigures(costsOf(measured, withApps, replicas), replicas));
+  if (divided !== undefined && measured.length > 1) {
+    const withApps = await oneSize(divided, apps);
+    const replicas = await twoReplicas(divided);
+    report(capacityFigures(costsOf(measured, withApps, replicas), replicas));
+  }
+  report(await engineGrowth());
 }
 
 /** The rollout engine without a network and without agents, up to fleets that no machine holds. */

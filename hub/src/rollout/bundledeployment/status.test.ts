@@ -304,6 +304,12 @@ describe("urgency of a deployment's status:", () => {
   ])[] = [
     ["that it is ready", undefined, deployed(), true],
     ["that it is still ready", installed, deployed(), false],
+    [
+      "that it is ready with another content, after one that was ready",
+      installed,
+      deployed({ deploymentId: digestB }),
+      true,
+    ],
     ["that it failed", undefined, deployed({ phase: "failed", ready: false, message: "a" }), true],
     [
       "that it failed in another way",

@@ -148,10 +148,14 @@ function lastingStatus(
 /** Conditions of what is installed. */
 const installedTypes: ReadonlySet<string> = new Set(["Installed", "Monitored"]);
 
+/** Whether a result is to be written at once; progress may wait for it. */
 export function isUrgentDeployment(
   before: BundleDeploymentStatus | undefined,
   after: BundleDeploymentStatus,
 ): boolean {
+  // Another content is ready: what came between may not have been written, so the condition alone says nothing new.
+  if (after.ready === true && before?.appliedDeploymentID !== after.appliedDeploymentID)
+    return true;
   const failed = findCondition(after.conditions, "Deployed");
   if (
     failed?.status === "False" &&
