@@ -289,3 +289,27 @@ test("a stage that was passed over while it soaked soaks again for the clusters 
   settle(simulation);
   assert.equal(statusOf(simulation).stages?.[0]?.phase, "Completed");
 });
+
+test("halted by a person it says so, and no more what it waited for before", () => {
+  const simulation = waiting();
+  assert.match(statusOf(simulation).message ?? "", /waits for the approval/);
+
+  command(simulation, { state: "Halted" });
+  settle(simulation);
+
+  const { phase, message = "" } = statusOf(simulation);
+  assert.equal(phase, "Halted");
+  assert.match(message, /^halted by spec\.state: .* run flotilla rollout resume$/);
+});
+
+test("stages that were begun are rolled back with their clusters", () => {
+  const simulation = waiting();
+
+  command(simulation, { state: "RolledBack" });
+  rounds(simulation, 3);
+
+  assert.deepEqual(
+    statusOf(simulation).stages?.map(({ phase }) => phase),
+    ["RolledBack", "RolledBack"],
+  );
+});

@@ -276,34 +276,6 @@ describe("a stage", () => {
     );
   });
 
-  test("halted by a person it says so, and no more what it waited for before", () => {
-    const clusters = [aSimulatedCluster("ams", { labels: canaryLabels }), ...simulatedClusters(2)];
-    const simulation = completedWith("v1", gatedProd(), clusters);
-    rounds(simulation, 2);
-    assert.match(statusOf(simulation).message ?? "", /waits for the approval/);
-
-    command(simulation, { state: "Halted" });
-    settle(simulation);
-
-    const { phase, message = "" } = statusOf(simulation);
-    assert.equal(phase, "Halted");
-    assert.match(message, /^halted by spec\.state: .* run flotilla rollout resume$/);
-  });
-
-  test("stages that were begun are rolled back with their clusters", () => {
-    const clusters = [aSimulatedCluster("ams", { labels: canaryLabels }), ...simulatedClusters(2)];
-    const simulation = completedWith("v1", gatedProd(), clusters);
-    rounds(simulation, 2);
-
-    command(simulation, { state: "RolledBack" });
-    rounds(simulation, 3);
-
-    assert.deepEqual(
-      statusOf(simulation).stages?.map(({ phase }) => phase),
-      ["RolledBack", "RolledBack"],
-    );
-  });
-
   test.each([
     ["gated", (simulation: Simulation) => settle(simulation)],
     ["halted", (simulation: Simulation) => command(simulation, { state: "Halted" })],
