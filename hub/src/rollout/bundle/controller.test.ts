@@ -6,7 +6,9 @@ import { startWatches } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
+import { createDeploymentSigner } from "../../rules/content/deployment-signature.ts";
 import { createMappings } from "../../rules/mapping/mappings.ts";
+import { createPinSigner } from "../../rules/resolve/pin-signature.ts";
 import {
   aBundle,
   aCluster,
@@ -47,6 +49,7 @@ function start(prepare: (caches: ReturnType<typeof createTestCaches>) => void = 
       coalescer,
       decisions: createCoalescer(caches.clusters.store, clock),
       passes: createReportPasses(clock, coalescer),
+      deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),
     },
     () => undefined,
   );

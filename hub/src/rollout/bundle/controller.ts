@@ -33,6 +33,7 @@ import {
   createAwaitedApps,
   createDeploymentSigner,
   createRolloutStrategies,
+  type DeploymentSigner,
   type HubRules,
   type Mappings,
   mayHold,
@@ -154,8 +155,9 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
     metrics: deps.metrics,
     clock: deps.clock,
     watches: [
-      ...bundleWatches({ ...deps, coalescer, decisions, passes }, (key, delayMs) =>
-        controller.enqueueAfter(key, delayMs),
+      ...bundleWatches(
+        { ...deps, coalescer, decisions, passes, deploymentSigner },
+        (key, delayMs) => controller.enqueueAfter(key, delayMs),
       ),
       through(watchValues(deps.objects, values), noting(passes)),
     ],
@@ -213,12 +215,14 @@ export interface BundleWatchDeps
   /** For what somebody decides. */
   readonly decisions: Coalescer;
   readonly passes: Pick<ReportPasses, "reported" | "changed">;
+  readonly deploymentSigner: Pick<DeploymentSigner, "replaced">;
 }
 
 export function bundleWatches(
-  { caches, statuses, mappings, secrets, coalescer, decisions, passes }: BundleWatchDeps,
+  deps: BundleWatchDeps,
   enqueueAfter: (key: ObjectKey, delayMs: number) => void,
 ): readonly Watch[] {
+  const { caches, statuses, mappings, secrets, coalescer, decisions, passes } = deps;
   const { helmOps, bundles, clusters, groups, policies, schedules } = caches;
   const { rolloutPolicies } = caches;
   const { strategyOf } = createRolloutStrategies(rolloutPolicies.store);
@@ -277,7 +281,7 @@ export function bundleWatches(
     ...together.map((each) => through(each, (enqueue) => noted(coalesced(enqueue)))),
     // With a budget of their own: a decision does not wait for reports, and a thousand decisions a second are not one pass each.
     ...decisionWatches(caches).map((each) => through(each, (enqueue) => noted(decided(enqueue)))),
-    ...deploymentWatches({ caches, strategyOf, passes, coalesced }),
+    ...deploymentWatches({ ...deps, signer: deps.deploymentSigner, strategyOf, coalesced }),
   ];
 }
 

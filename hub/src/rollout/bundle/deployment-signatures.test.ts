@@ -31,6 +31,41 @@ describe("the signatures of deployments", () => {
     assert.deepEqual(plan([created()]).replace, []);
   });
 
+  test("hold for the same deployment with another status, and for no other one", () => {
+    const before = created();
+    assert.equal(signer.isSigned(before), true);
+    const reported = { ...structuredClone(before), status: { ready: true } };
+    const elsewhere = structuredClone({
+      ...before,
+      metadata: { ...before.metadata, namespace: "other" },
+    });
+    const another = { ...structuredClone(before), spec: { ...before.spec, deploymentID: digestB } };
+    const { annotations: _, ...unsigned } = before.metadata;
+    const after = [reported, elsewhere, another, { ...before, metadata: unsigned }];
+    for (const each of after) signer.replaced(before, each);
+
+    assert.deepEqual(after.map(signer.isSigned), [true, false, false, false]);
+  });
+
+  test("are not computed again after a report", () => {
+    let computed = 0;
+    const pins = createPinSigner(Buffer.from("key"));
+    const counting = createDeploymentSigner({
+      ...pins,
+      isSigned(data, signature) {
+        computed += 1;
+        return pins.isSigned(data, signature);
+      },
+    });
+    const before = created();
+    const reported = { ...structuredClone(before), status: { ready: true } };
+    counting.isSigned(before);
+    counting.replaced(before, reported);
+
+    assert.equal(counting.isSigned(reported), true);
+    assert.equal(computed, 1);
+  });
+
   test("are added to a deployment of an older hub, which stays the same otherwise", () => {
     const { annotations: _, ...metadata } = created().metadata;
 

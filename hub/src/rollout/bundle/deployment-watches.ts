@@ -12,6 +12,7 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { bundleKeyOf, type ControllerDeps, clusterKeyOf } from "../../base/index.ts";
 import { isAppliedByHand } from "../../frontends/index.ts";
 import {
+  type DeploymentSigner,
   isFetchFailureChange,
   isStaged,
   mayHold,
@@ -27,6 +28,7 @@ export interface DeploymentWatchDeps {
     "bundles" | "clusters" | "deployments" | "helmOps"
   >;
   readonly strategyOf: RolloutStrategies["strategyOf"];
+  readonly signer: Pick<DeploymentSigner, "replaced">;
   readonly passes: Pick<ReportPasses, "reported" | "changed">;
   /** Coalesces passes over all clusters. */
   readonly coalesced: (enqueue: Enqueue) => Enqueue;
@@ -36,6 +38,7 @@ export interface DeploymentWatchDeps {
 export function deploymentWatches({
   caches: { bundles, clusters, deployments, helmOps },
   strategyOf,
+  signer,
   passes,
   coalesced,
 }: DeploymentWatchDeps): readonly Watch[] {
@@ -59,13 +62,14 @@ export function deploymentWatches({
     start(enqueue) {
       const later = coalesced(enqueue);
       return deployments.onChange((change) => {
+        const { before, after } = change;
+        if (before !== undefined && after !== undefined) signer.replaced(before, after);
         const keys = isChangeOfSpec(change)
           ? bundleOf(change)
           : isReport(change)
             ? bundleWith(change, isStagedBundle)
             : [];
         for (const key of keys) {
-          const { after } = change;
           if (after === undefined) passes.changed(key);
           const isShort = after !== undefined && passes.reported(key, clusterKeyOf(after));
           if (isShort) enqueue(key);

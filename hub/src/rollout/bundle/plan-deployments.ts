@@ -36,7 +36,7 @@ type Labels = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface DeploymentPlanOptions {
-  readonly signer: DeploymentSigner;
+  readonly signer: Pick<DeploymentSigner, "isSignedFor" | "signed">;
   /** Whether the cluster of a deployment has Schedules and none of them is active. */
   readonly isOffSchedule: (deployment: BundleDeployment) => boolean;
   /** Whether a deployment stays as it is though nothing targets its cluster now. */
@@ -120,7 +120,10 @@ function updated(
   current: BundleDeployment,
   bundle: Bundle,
   step: RolloutStep,
-  { common, signer }: { readonly common: Labels; readonly signer: DeploymentSigner },
+  {
+    common,
+    signer,
+  }: { readonly common: Labels; readonly signer: Pick<DeploymentSigner, "isSignedFor" | "signed"> },
 ): BundleDeployment {
   const { placement } = step;
   const labels = labelsFor(common, placement.cluster);

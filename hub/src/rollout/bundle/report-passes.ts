@@ -42,7 +42,7 @@ export type ReportPass =
 
 export interface ReportPassDeps {
   readonly deployments: Pick<DeploymentWriter, "in" | "write" | "catchUp">;
-  readonly signer: DeploymentSigner;
+  readonly signer: Pick<DeploymentSigner, "isSignedFor" | "signed">;
   readonly signal: AbortSignal;
 }
 

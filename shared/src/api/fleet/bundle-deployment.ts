@@ -20,6 +20,9 @@ import {
 
 const maxIdLength = 256;
 
+/** Atomic: managedFields for each field would be larger than the status itself, and one writer writes all of it. */
+const atomicMap = { "x-kubernetes-map-type": "atomic" } as const;
+
 const bundleDeploymentSpecSchema = fields({
   deploymentID: described(
     z.string().max(maxIdLength),
@@ -59,7 +62,7 @@ const bundleDeploymentSpecSchema = fields({
   referencedObjects: list(
     "The Secrets and ConfigMaps of the Bundle's namespace that the deployment refers to, as `Secret/NAME` and `ConfigMap/NAME`, or as `Secret/NAME#KEY,KEY` when it uses these keys alone; the hub sends them to the agent if it wrote them itself: the annotation `flotilla.dev/signature` is its signature.",
   ),
-});
+}).meta(atomicMap);
 
 const deployedResourceSchema = fields({
   apiVersion: plainText("The object's apiVersion."),
@@ -124,9 +127,6 @@ const requestResultSchema = fields({
 
 /** What a request of a user has come to. */
 export type RequestStatus = Typed<typeof requestResultSchema>;
-
-/** Atomic: managedFields for each field would be larger than the status itself. */
-const atomicMap = { "x-kubernetes-map-type": "atomic" } as const;
 
 const sourceDigestSchema = fields({
   pin: described(z.string(), "The digest of the pin."),

@@ -40,13 +40,13 @@ export interface LeaderElectionOptions {
 }
 
 /**
- * Failover takes at most 12 s from the last renewal. An API server may be busy for 6 s before a leader steps down, and a
- * write that was started in time has 2 s more to complete before another replica may lead.
+ * Failover takes at most 11 s from the last renewal. An API server may be busy for 6 s before a leader steps down, and a
+ * write that was started in time has 1.5 s more to complete before another replica may lead.
  */
 export const defaultLeaseTimes: LeaseTimes = {
-  leaseDurationMs: 12_000,
-  renewIntervalMs: 4_000,
-  renewDeadlineMs: 10_000,
+  leaseDurationMs: 11_000,
+  renewIntervalMs: 3_500,
+  renewDeadlineMs: 9_500,
 };
 
 /**
