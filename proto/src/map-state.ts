@@ -104,6 +104,7 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
     notInstalled: state.notInstalled ?? false,
     cause: cut(state.cause ?? ""),
     refusedAt: state.refusedAt ?? "",
+    waitsFor: (state.waitsFor ?? []).slice(0, wireLimits.waitsFor).map(shown),
   };
 }
 
@@ -117,6 +118,7 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
   atMost(wire.resources.length, wireLimits.resources, "state.resources");
   atMost(wire.conditions.length, wireLimits.conditions, "state.conditions");
   atMost(wire.history.length, wireLimits.history, "state.history");
+  atMost(wire.waitsFor.length, wireLimits.waitsFor, "state.waits_for");
   const retryAt = text(wire.retryAt, "state.retry_at");
   const chartDigest = text(wire.chartDigest, "state.chart_digest");
   const code = text(wire.code, "state.code");
@@ -158,6 +160,7 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     ...(wire.notInstalled && { notInstalled: true as const }),
     ...(wire.cause !== "" && { cause: long(wire.cause, "state.cause") }),
     ...(refusedAt !== "" && { refusedAt }),
+    ...(wire.waitsFor.length > 0 && { waitsFor: wire.waitsFor.map(shown) }),
   };
 }
 

@@ -260,6 +260,8 @@ export interface DeploymentState extends DeploymentKey {
   readonly request?: RequestResult;
   /** `at` of the verification that has failed: nothing was changed. */
   readonly refusedAt?: string;
+  /** The first deployments of the cluster that it waits for, by `dependsOn`. */
+  readonly waitsFor?: readonly string[];
 }
 
 /** What a request of a user has come to. */

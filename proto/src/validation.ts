@@ -23,6 +23,7 @@ export const wireLimits = {
   history: 5,
   tests: 16,
   remarks: 4,
+  waitsFor: 3,
   sources: 8,
   drifted: 10,
   driftFields: 4,

@@ -32,6 +32,7 @@ export function composeStates(
   const request = composeRequests(states);
   // All of them have that of the deployment.
   const refusedAt = all.map((state) => state.refusedAt).find((each) => each !== undefined);
+  const waitsFor = [...new Set(all.flatMap((state) => state.waitsFor ?? []))];
   const objects = composeObjects(all);
   return {
     ...objects,
@@ -49,6 +50,7 @@ export function composeStates(
     ...(drift !== undefined && { drift }),
     ...(request !== undefined && { request }),
     ...(refusedAt !== undefined && { refusedAt }),
+    ...(waitsFor.length > 0 && { waitsFor }),
   };
 }
 

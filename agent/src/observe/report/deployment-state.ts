@@ -11,8 +11,8 @@ export type DeploymentResult =
       readonly kind: "pending";
       readonly message: string;
       readonly retryAt?: string;
-      /** Dependencies are not ready. */
-      readonly isBlocked?: true;
+      /** The names of dependencies that are not ready. */
+      readonly waitsFor?: readonly string[];
     }
   | {
       readonly kind: "deployed";
@@ -69,6 +69,7 @@ export function toDeploymentState(
         phase: "pending",
         message: result.message,
         ...(result.retryAt !== undefined && { retryAt: result.retryAt }),
+        ...(result.waitsFor !== undefined && { waitsFor: result.waitsFor }),
       };
     case "withdrawing":
       // The objects are deleted one by one; a report for each would be useless.

@@ -225,7 +225,11 @@ async function deploy(
   switch (deployed.kind) {
     case "blocked":
       delete own.failure;
-      own.result = { kind: "pending", message: deployed.unmet.message, isBlocked: true };
+      own.result = {
+        kind: "pending",
+        message: deployed.unmet.message,
+        waitsFor: deployed.unmet.names,
+      };
       await answerBlocked(deps, id, deployed.unmet.message);
       statuses.report(id);
       return done();

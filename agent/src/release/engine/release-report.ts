@@ -133,7 +133,7 @@ function progressOf(result: DeploymentResult): ReleaseProgress {
       return {
         kind: "progressing",
         message: result.message,
-        ...(result.isBlocked === true && { reason: fluxReason.dependencyNotReady }),
+        ...(result.waitsFor !== undefined && { reason: fluxReason.dependencyNotReady }),
       };
     case "withdrawing":
       return { kind: "progressing", message: result.message };

@@ -53,7 +53,9 @@ const endedPhases: ReadonlySet<string> = new Set([
 export function appRolloutOf(rollout: BundleRollout): AppRollout | undefined {
   const { status } = rollout;
   const { phase = "Progressing", reason, stage, message = "", since, stages = [] } = status ?? {};
-  if (endedPhases.has(phase)) return undefined;
+  // Clusters that come late to one that is completed may wait for an approval of their own.
+  const isLate = phase === "Completed" && reason === "GateWaiting";
+  if (endedPhases.has(phase) && !isLate) return undefined;
   // Nothing but another selector ends a stage without clusters.
   const isWaiting =
     reason === "StageEmpty" || stages.some(({ gates = [] }) => gates.some(isDecidable));
@@ -62,7 +64,7 @@ export function appRolloutOf(rollout: BundleRollout): AppRollout | undefined {
     ...(stage !== undefined && { stage }),
     message,
     ...(since !== undefined && { since }),
-    decides: phase === "Halted" || (phase === "Waiting" && isWaiting),
+    decides: phase === "Halted" || ((phase === "Waiting" || isLate) && isWaiting),
   };
 }
 

@@ -369,7 +369,13 @@ describe("the fleet", () => {
     assert.equal(decides({ stages: [soaking] }), false);
     assert.equal(decides({ phase: "Progressing" }), false);
     assert.equal(decides({ phase: "Halted" }), true);
-    assert.equal(decides({ phase: "Completed" }), undefined);
+    assert.equal(decides({ phase: "Completed", reason: "AllStagesCompleted" }), undefined);
+  });
+
+  test("needs a decision where clusters came late to one that is completed", () => {
+    const { view } = setUp([aRollout(7, { phase: "Completed", reason: "GateWaiting" })]);
+
+    assert.equal(view.fleet(everything).apps[0]?.rollout?.decides, true);
   });
 
   test("changes with rollouts, Gates and Schedules", () => {

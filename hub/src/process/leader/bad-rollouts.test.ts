@@ -178,6 +178,21 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       inField("stages", "has 17 entries, more than the limit of 16: join some"),
     ],
     [
+      "forty-two gates in all",
+      stages(
+        ...Array.from({ length: 14 }, (_, at) => ({
+          name: `s${at}`,
+          ...canary,
+          before: [1, 2, 3].map((gate) => ({ name: `g${gate}`, approval: {} })),
+        })),
+      ),
+      "HelmOp",
+      inField(
+        "stages",
+        "have 42 gates together, more than the limit of 40, which a BundleRollout has room for: join some",
+      ),
+    ],
+    [
       "one before others that matches everything",
       stages({ name: "a", clusterSelector: {} }, rest),
       "HelmOp",
@@ -196,7 +211,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       "one that is offline altogether",
       { ...stages({ name: "a", ...canary }, rest), offline: ["ams"] },
       "BundleRollout",
-      "stage a: 0 of 1 done, fleet-default/ams offline or paused: connect and resume enough of them, or change minSuccess",
+      "stage a: 0 of 1 done, fleet-default/ams offline since 2025-12-24T18:00:00Z: connect or resume enough of them, or change minSuccess",
     ],
     [
       "clusters in none",
@@ -379,7 +394,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
         },
       },
       "Bundle",
-      "spec.targets have 325822 bytes of criteria and references, more than the 262144 that a staged rollout can pin: select several clusters with one target, or divide it into several objects",
+      "spec.targets have 325840 bytes of criteria and references, more than the 262144 that a staged rollout can pin: select several clusters with one target, or divide it into several objects",
     ],
   ],
 };

@@ -127,6 +127,8 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
         ...deps,
         rollouts: caches.rollouts.store,
         gates: caches.gates.store,
+        bundles: caches.bundles.store,
+        strategyOf: strategies.strategyOf,
         awaited,
         windows: createRolloutWindows({ schedules: caches.schedules.store, rules: deps.schedules }),
         deploymentSigner,

@@ -354,3 +354,22 @@ test("a refusal is named by its promotion, until something else is reported", ()
   const next = { ...place, sequence: place.sequence + 1, state: deployed() };
   assert.equal(deploymentStatus({ ...deployment, status }, next, now).refusedAt, undefined);
 });
+
+test("what a deployment waits for is named, and since when it was met", () => {
+  const reconciling = (reason: string) =>
+    [{ type: "Reconciling", status: "True", reason, message: "" }] as const;
+  const waiting: DeploymentState = {
+    ...deployed(),
+    phase: "pending",
+    waitsFor: ["database"],
+    conditions: reconciling("DependencyNotReady"),
+  };
+  const blocked = statusOf(waiting);
+  assert.deepEqual([blocked.waitsFor, blocked.dependenciesMetAt], [["database"], undefined]);
+
+  const { waitsFor: _, ...others } = waiting;
+  const going = statusOf({ ...others, conditions: reconciling("Progressing") }, blocked);
+  assert.deepEqual([going.waitsFor, going.dependenciesMetAt], [undefined, now]);
+  const { dependenciesMetAt } = statusOf(deployed(), { ...going, dependenciesMetAt: "earlier" });
+  assert.equal(dependenciesMetAt, "earlier");
+});

@@ -16,6 +16,7 @@ import type {
   RequestStatus,
 } from "@flotilla/shared/api";
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import { chartErrors, sha256Schema } from "@flotilla/shared/source";
 import { cutText } from "@flotilla/shared/text";
 import { isUrgentChange } from "../../base/index.ts";
@@ -100,11 +101,14 @@ export function deploymentStatus(
       version: state.release.chartVersion,
     }),
     ...(state.chartDigest !== undefined && { chartDigest: state.chartDigest }),
+    ...(waitsForDependencies(before.conditions) &&
+      !waitsForDependencies(state.conditions) && { dependenciesMetAt: now }),
     ...sourceOf(before, state, now),
     ...(state.history !== undefined && { history: toHistory(state.history, state) }),
     ...(state.failures !== undefined && { failures: state.failures }),
     ...(state.request !== undefined && { lastRequest: toRequest(state.request) }),
     ...(state.refusedAt !== undefined && { refusedAt: state.refusedAt }),
+    ...(state.waitsFor !== undefined && { waitsFor: state.waitsFor.map(nameOfDeployment) }),
     ...(state.failuresBy !== undefined && {
       installFailures: state.failuresBy.install,
       upgradeFailures: state.failuresBy.upgrade,
@@ -113,6 +117,21 @@ export function deploymentStatus(
   const shown = { ...next, display: displayOf({ ...deployment, status: next }) };
   // The position of a report is written with the report, not alone.
   return { ...shown, agent: { epoch: report.epoch, sequence: report.sequence } };
+}
+
+function waitsForDependencies(
+  conditions: readonly { readonly type: string; readonly reason?: string | undefined }[] = [],
+): boolean {
+  return conditions.some(
+    ({ type, reason }) => type === fluxType.reconciling && reason === fluxReason.dependencyNotReady,
+  );
+}
+
+/** The limit of a name of a Kubernetes object. */
+const nameChars = 253;
+
+function nameOfDeployment(name: string): string {
+  return cutText(name, nameChars);
 }
 
 /** The limit of the cause of a failure. */
@@ -130,6 +149,7 @@ function lastingStatus(
     installFailures: _installs,
     upgradeFailures: _upgrades,
     refusedAt: _refused,
+    waitsFor: _waits,
     ...lasting
   } = before;
   if (notInstalled !== true) return lasting;

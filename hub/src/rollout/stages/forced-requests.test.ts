@@ -7,7 +7,14 @@ import type { ClassedMember, Member } from "./member.ts";
 const ready: Member = {
   ...{ key: "", content: "v1", desired: "v1", applied: "v1", isReady: true },
   ...{ unreadySinceMs: undefined, promotion: undefined, hasGivenUp: false },
-  ...{ waitsForDependency: false, testsPassed: undefined, isConnected: true, isPaused: false },
+  ...{
+    waitsForDependency: false,
+    dependencies: [],
+    dependenciesMetMs: undefined,
+    needsTests: false,
+    testsPassed: undefined,
+  },
+  ...{ isConnected: true, offlineSince: "", isPaused: false, wasPaused: false },
   ...{ isOffSchedule: false, isHeld: false, isSkipped: false, force: "waiting", message: "" },
 };
 

@@ -56,7 +56,7 @@ export function gateTypeOf(gate: StageGate): GateType | undefined {
   return types.length === 1 ? first?.[1] : undefined;
 }
 
-/** A gate that begins to be waited for. `earlier`: its records that have ended; one is asked for again after a resume. */
+/** A gate that begins to be waited for. `earlier`: how often it was asked for before; one is asked for again after a resume. */
 export function startGate(
   gate: StageGate,
   subject: GateSubject,
@@ -74,6 +74,7 @@ export function startGate(
     when: subject.when,
     type,
     result: "Waiting",
+    ...(earlier > 0 && { attempt: earlier + 1 }),
     gate: gateName(subject, gate.name, earlier),
     digest: gateDigest(subject, gate.name),
     startedAt: formatTimeMs(nowMs),

@@ -115,7 +115,11 @@ describe("a stage", () => {
 
   test("1 canary, offline: waits, because a stage of offline clusters proves nothing", () => {
     const clusters = [
-      aSimulatedCluster("ams", { labels: canaryLabels, isConnected: false }),
+      aSimulatedCluster("ams", {
+        labels: canaryLabels,
+        isConnected: false,
+        offlineSince: "2026-11-30T10:00:00Z",
+      }),
       aSimulatedCluster("ber"),
     ];
     const simulation = simulate(canaryThenProd(), clusters);
@@ -125,7 +129,7 @@ describe("a stage", () => {
     assert.deepEqual([phase, reason], ["Waiting", "ClustersMissing"]);
     assert.equal(
       message,
-      "stage canary: 0 of 1 done, ams offline or paused: connect and resume enough of them, or change minSuccess",
+      "stage canary: 0 of 1 done, ams offline since 2026-11-30T10:00:00Z: connect or resume enough of them, or change minSuccess",
     );
   });
 

@@ -11,13 +11,14 @@ import {
   isUnavailable,
   type Member,
   type MemberClass,
+  standsStill,
 } from "./member.ts";
 import type { MemberNumbers } from "./member-numbers.ts";
 import { hasPlanGates } from "./plan-gates.ts";
 import { isEligible, unavailableCount } from "./promote.ts";
 import { failureBreach, isReopened, isThrough } from "./stage-step.ts";
 import type { StepResult } from "./staged-step.ts";
-import { isBlocked, type StageParts, type StepInputs } from "./step-inputs.ts";
+import type { StageParts, StepInputs } from "./step-inputs.ts";
 
 const classes: readonly MemberClass[] = [
   ...(["skipped", "done", "failed", "inFlight"] as const),
@@ -90,14 +91,8 @@ export class MemberSets {
   move(member: Member, nowMs: number): boolean {
     const number = this.#numbers.numberOf(member.key);
     const before = this.#stateAt(number);
-    if (
-      number === undefined ||
-      before === undefined ||
-      isBlocked(member) ||
-      isForced(member) ||
-      member.isHeld
-    )
-      return false;
+    if (number === undefined || before === undefined) return false;
+    if (standsStill(member) || isForced(member)) return false;
     const stage = (before >> stageShift) & stageMask;
     const after = this.#stateNow(member, before, nowMs);
     if (after === before) return true;
@@ -182,8 +177,8 @@ export function memberSetsOf(
   // What would change in a member, and who is forced next, depends on all of them.
   if (toPlan.length > 0 || hasPlanGates(strategy) || inputs.members.some(isForced))
     return undefined;
-  // What is held has to be let go as soon as it is applied.
-  if (held.size > 0 || inputs.members.some(({ isHeld }) => isHeld)) return undefined;
+  // What is held has to be let go as soon as it is applied. Whose deadline stands still gets one that nobody waits for yet.
+  if (held.size > 0 || inputs.members.some(standsStill)) return undefined;
   if (parts.some(isReopened)) return undefined;
   const current = parts.findIndex(({ stored }) => !isThrough(stored?.phase));
   const part = parts[current];

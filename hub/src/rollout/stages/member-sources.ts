@@ -96,6 +96,8 @@ export function membersOf(
 
 export interface MemberOptions {
   readonly skip: ReadonlySet<string>;
+  /** Whether a release with this content runs tests whose failure counts. */
+  readonly needsTests: (content: string) => boolean;
   readonly needsApproval: (cluster: Cluster) => boolean;
   readonly planOf: (source: SourceOfMember) => MemberPlan | undefined;
 }
@@ -103,7 +105,7 @@ export interface MemberOptions {
 /** Makes the member of one source, as `membersOf` does for all. */
 export function memberReader(
   bundle: Bundle,
-  { skip, needsApproval, planOf }: MemberOptions,
+  { skip, needsTests, needsApproval, planOf }: MemberOptions,
 ): (source: SourceOfMember) => Member {
   const { spec } = bundle;
   const { forceAt } = requestedOf(bundle);
@@ -118,6 +120,7 @@ export function memberReader(
       content: content?.deploymentId ?? "",
       isHeld: isHeld || isSuspended,
       skip,
+      needsTests: content !== undefined && needsTests(content.deploymentId),
       needsApproval: needsApproval(cluster),
       forceAt,
       plan: planOf(source),

@@ -16,6 +16,8 @@ export interface WaitingStage {
   readonly limits: StageLimits;
   readonly window: StageWindows;
   readonly subject: Pick<GateSubject, "rollout">;
+  /** Why the rollout of a dependency does not go on, as a sentence; undefined: it does, or has none. */
+  readonly dependencyProblem: (name: string) => string | undefined;
   /** Whether the Schedules of a member and these windows are never open together, though each of them is. */
   readonly isNeverOpenFor: (member: Member, windows: readonly StageWindow[]) => boolean;
 }
@@ -30,13 +32,17 @@ export function memberWaiting(input: WaitingStage, members: readonly ClassedMemb
   // What no window permits to try again is not on its way.
   const flying = inFlight.filter(({ member }) => !member.isHeld);
   const isFree = choosePromotions(members, limits).length > 0;
-  if (blocked.length > 0)
+  if (blocked.length > 0) {
+    const dependencies = [...new Set(blocked.flatMap((each) => each.member.dependencies))].sort();
     return {
       reason: "DependencyNotReady",
       stage: stage.name,
       clusters: named(keysOf(blocked)),
+      dependencies,
+      problems: dependencies.flatMap((name) => input.dependencyProblem(name) ?? []),
       isIdle: blocked.length === inFlight.length && !isFree,
     };
+  }
   if (flying.length === 0 && !isFree) {
     const unapproved = members.filter((each) => each.class === "pending" && each.lacksApproval);
     if (unapproved.length > 0)

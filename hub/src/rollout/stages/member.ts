@@ -39,11 +39,21 @@ export interface Member {
   /** Its agent has no retries left for `desired`. */
   readonly hasGivenUp: boolean;
   readonly waitsForDependency: boolean;
+  /** The deployments of its cluster that it waits for; empty: none, or its agent does not say which. */
+  readonly dependencies: readonly string[];
+  /** When the last wait for a dependency ended, ms since 1970; undefined: it has not waited. */
+  readonly dependenciesMetMs: number | undefined;
+  /** Whether the release of the revision runs tests whose failure counts. */
+  readonly needsTests: boolean;
   /** The results of the tests of what is applied; undefined: none yet. */
   readonly testsPassed: boolean | undefined;
   readonly isConnected: boolean;
+  /** When its agent was last connected, RFC 3339; "": it is, or it never was. */
+  readonly offlineSince: string;
   /** It, its target or its Bundle is paused or suspended. */
   readonly isPaused: boolean;
+  /** Its deployment is paused as written: its deadline begins again when that is taken back. */
+  readonly wasPaused: boolean;
   /** Its Schedules are closed. */
   readonly isOffSchedule: boolean;
   /** What it is to have is in flight and held by `offSchedule`, which is written: it is not tried again, and its deadline stands still. */
@@ -86,10 +96,6 @@ export interface ClassContext {
   /** When a person resumed the rollout last; deadlines begin again then. */
   readonly resumedAtMs: number | undefined;
   readonly deadlineMs: number;
-  /** Members wait for a dependency, so that all deadlines stand still: they begin again when none does. */
-  readonly isBlocked: boolean;
-  /** Whether the release runs tests whose failure counts. */
-  readonly needsTests: boolean;
   /** Whether the windows of its stage are open. */
   readonly isWindowOpen: boolean;
   /** Its stage is passed over. */
@@ -147,7 +153,7 @@ function classOf(
   failsAtMs: number | undefined,
 ): MemberClass {
   if (member.isSkipped || context.isStageSkipped) return "skipped";
-  if (isDone(member, context)) return "done";
+  if (isDone(member)) return "done";
   if (hasRevision(member)) {
     if (member.isPaused) return "inFlight";
     const isLate = failsAtMs !== undefined && context.nowMs > failsAtMs;
@@ -168,28 +174,38 @@ export function hasRevision({ content, desired }: Member): boolean {
   return content !== "" && desired === content;
 }
 
+/** Whether it waits for a dependency, so that its deadline stands still. */
+export function isBlocked(member: Member): boolean {
+  return member.waitsForDependency && hasRevision(member);
+}
+
+/** Whether its deadline stands still, and begins again without a report of its agent that says so, or with one. */
+export function standsStill(member: Member): boolean {
+  return isBlocked(member) || member.isHeld || (member.wasPaused && !member.isPaused);
+}
+
 /** Whether it has a request to force that is not answered. */
 export function isForced({ force }: Member): boolean {
   return force === "waiting" || force === "sent";
 }
 
 /** The readiness of an earlier content proves nothing about this one. */
-function isDone(member: Member, { needsTests }: ClassContext): boolean {
+function isDone(member: Member): boolean {
   return (
     hasRevision(member) &&
     member.applied === member.content &&
     member.isReady &&
-    (!needsTests || member.testsPassed === true)
+    (!member.needsTests || member.testsPassed === true)
   );
 }
 
-/** Undefined where it stands still: members wait for a dependency, or it is paused, or held until a window opens. */
+/** Undefined where it stands still. */
 function deadlineOf(member: Member, context: ClassContext): number | undefined {
-  if (context.isBlocked || member.isPaused || member.isHeld) return undefined;
-  const promotedAtMs = promotedAt(member, context.rollout);
+  if (member.isPaused || standsStill(member)) return undefined;
   const { startedAtMs, resumedAtMs = 0, deadlineMs } = context;
-  const sinceMs = Math.max(promotedAtMs ?? startedAtMs, member.unreadySinceMs ?? 0, resumedAtMs);
-  return sinceMs + deadlineMs;
+  const { unreadySinceMs = 0, dependenciesMetMs = 0 } = member;
+  const promotedAtMs = promotedAt(member, context.rollout) ?? startedAtMs;
+  return Math.max(promotedAtMs, unreadySinceMs, dependenciesMetMs, resumedAtMs) + deadlineMs;
 }
 
 function promotedAt({ promotion }: Member, rollout: string): number | undefined {

@@ -3,7 +3,7 @@ import type { AgentCapability, BundleDeployment, Cluster } from "@flotilla/share
 import { findCondition } from "@flotilla/shared/conditions";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { parseTime } from "@flotilla/shared/time";
-import { presenceOf } from "../../base/index.ts";
+import { offlineSince, presenceOf } from "../../base/index.ts";
 import { isAboutDesired } from "../../rules/index.ts";
 import type { Member, MemberPlan } from "./member.ts";
 import { isRefused } from "./refusals.ts";
@@ -21,6 +21,8 @@ export interface MemberSource {
   /** The Bundle or the target is paused or suspended. */
   readonly isHeld: boolean;
   readonly skip: ReadonlySet<string>;
+  /** Whether the release of the content runs tests whose failure counts. */
+  readonly needsTests?: boolean;
   /** A Policy requires an approval before it. */
   readonly needsApproval?: boolean;
   /** The request to force; undefined: there is none. */
@@ -59,10 +61,15 @@ export function memberOf(source: MemberSource): Member {
     hasGivenUp: isAbout && stalled?.status === "True" && givenUp.has(stalled.reason ?? ""),
     waitsForDependency:
       isAbout && findCondition(conditions, "Reconciling")?.reason === "DependencyNotReady",
+    dependencies: (isAbout && deployment?.status?.waitsFor) || [],
+    dependenciesMetMs: parseTime(deployment?.status?.dependenciesMetAt),
+    needsTests: source.needsTests === true,
     testsPassed:
       tests === undefined || tests === "Unknown" || !isAbout ? undefined : tests === "True",
     isConnected: presenceOf(cluster) === "Connected" && cluster.status?.namespace !== undefined,
+    offlineSince: offlineSince(cluster),
     isPaused: isHeld || cluster.spec.paused === true,
+    wasPaused: isSigned && deployment?.spec.paused === true,
     isOffSchedule: cluster.status?.scheduled === true && cluster.status.activeSchedule !== true,
     isHeld: isSigned && deployment?.spec.offSchedule === true,
     isSkipped: skip.has(key),

@@ -4,7 +4,7 @@ import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { stagesOf } from "../../rules/index.ts";
 import { shiftGates, unverifiedText } from "./gate.ts";
 import type { Decided } from "./staged-status.ts";
-import { isUnblocked, type StageParts, type StepInputs } from "./step-inputs.ts";
+import type { StageParts, StepInputs } from "./step-inputs.ts";
 import { waitingText } from "./waiting.ts";
 
 /** As it is stored. */
@@ -29,7 +29,7 @@ export function kept(inputs: StepInputs): Decided {
     breach: stored?.breach,
     // What was asked for while nothing was halted is done.
     handledResume: stored?.phase === "Halted" ? stored.handledResume : spec.resume,
-    resumedAt: isUnblocked(inputs) ? formatTimeMs(nowMs) : stored?.resumedAt,
+    resumedAt: stored?.resumedAt,
     stages,
     wakesAtMs: undefined,
   };
@@ -66,6 +66,12 @@ export function endText(
     : "a newer revision was started instead";
 }
 
+export const completedPhase = {
+  phase: "Completed",
+  reason: "AllStagesCompleted",
+  message: "",
+} as const;
+
 /** A fleet that has the revision already: nothing is asked for that is done. */
 export function adopted(inputs: StepInputs, parts: readonly StageParts[]): Decided {
   const same = kept(inputs);
@@ -76,7 +82,7 @@ export function adopted(inputs: StepInputs, parts: readonly StageParts[]): Decid
       return [stage.name, { phase: "Completed", gates: [], ...times }] as const;
     }),
   );
-  return { ...same, phase: "Completed", reason: "AllStagesCompleted", message: "", stages };
+  return { ...same, ...completedPhase, stages };
 }
 
 export function pausedPhase(
@@ -108,7 +114,7 @@ export const haltedByUser = {
 
 /** Stored before anything is halted or taken back. */
 export function halt(same: Decided, breach: Breach): Decided {
-  const reason = breach.cause === "Failures" ? "TooManyFailures" : breach.cause;
+  const reason = breachReason(breach);
   const stage = same.stages.get(breach.stage);
   return {
     ...same,
@@ -121,6 +127,10 @@ export function halt(same: Decided, breach: Breach): Decided {
         ? same.stages
         : new Map([...same.stages, [breach.stage, { ...stage, phase: "Halted" }]]),
   };
+}
+
+export function breachReason({ cause }: Breach): RolloutReason {
+  return cause === "Failures" ? "TooManyFailures" : cause;
 }
 
 export function breachText(breach: Breach): string {

@@ -20,11 +20,11 @@ export async function pinnedContents(
 ): Promise<ReadonlyMap<ObjectKey, PinnedContent>> {
   const contents = new Map<PinnedTarget, PinnedContent>();
   const found = new Map<ObjectKey, PinnedContent>();
-  const { targets, targetRestrictions } = spec;
+  const { targets, targetRestrictions, targetCustomizationMode } = spec;
   for (const cluster of clusters) {
     const find = await targetsFor(toTargetCluster(cluster), groups, slices);
     // With FirstMatch, the only mode that can be staged, the options of one target apply.
-    const [target] = await find({ targets, targetRestrictions });
+    const [target] = await find({ targets, targetRestrictions, targetCustomizationMode });
     const content = target && (contents.get(target) ?? contentOf(target));
     if (target !== undefined && content !== undefined) {
       contents.set(target, content);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { RolloutStrategy } from "@flotilla/shared/api";
 import type { GateRecord } from "@flotilla/shared/api/rollout";
+import { formatTimeMs } from "@flotilla/shared/time";
 import { describe, test } from "vitest";
 import {
   aSimulatedCluster,
@@ -289,7 +290,13 @@ describe("the approval of a plan", () => {
     simulation.clusters.set("new", aSimulatedCluster("new", { live: "x" }));
     assert.deepEqual(settle(simulation), []);
     assert.equal(last(simulation).expiresAt, undefined);
-    assert.equal(statusOf(simulation).phase, "Completed");
+    const { phase, reason, message, since } = statusOf(simulation);
+    assert.deepEqual([phase, reason], ["Completed", "GateWaiting"]);
+    assert.equal(since, formatTimeMs(simulation.nowMs));
+    assert.match(
+      message ?? "",
+      /^clusters that came late: waits for the approval board: 1 group of changes in 1 cluster of stage /,
+    );
     decideGate(simulation, "board", "Failed");
     settle(simulation);
 

@@ -2,6 +2,7 @@
 import type { Bundle, BundleTarget } from "@flotilla/shared/api";
 import type { PinnedTarget } from "@flotilla/shared/api/rollout";
 import type { PackedContent } from "@flotilla/shared/content";
+import { mergeOptions } from "../../rules/index.ts";
 import { digestOf } from "./gate.ts";
 
 /** The content of one target. */
@@ -38,10 +39,11 @@ export async function revisionOf(
       ...criteria,
       deploymentID: deploymentId,
       ...(referencedObjects.length > 0 && { referencedObjects }),
+      runsTests: runsTests(spec, target),
     });
   }
   return {
-    revision: revisionDigest(targets, spec.targetRestrictions),
+    revision: revisionDigest(targets, spec),
     version: versionOf(spec),
     targets,
     contents: [...contents.values()],
@@ -59,13 +61,19 @@ function criteriaOf(target: BundleTarget): PinnedTarget {
   };
 }
 
-/** Names are not a part of it: unnamed targets are named by their position. */
+/** Whether the release of a target runs tests, and their failure counts. */
+function runsTests(spec: Bundle["spec"], target: BundleTarget): boolean {
+  const { test } = mergeOptions(spec, target);
+  return test?.enable === true && test.ignoreFailures !== true;
+}
+
+/** Unnamed targets are named by their position, and tests are a part of the content: neither is a part of it by itself. */
 function revisionDigest(
   targets: readonly PinnedTarget[],
-  restrictions: Bundle["spec"]["targetRestrictions"],
+  { targetRestrictions, targetCustomizationMode: mode }: Bundle["spec"],
 ): string {
-  const unnamed = targets.map(({ name: _, ...target }) => target);
-  return digestOf(["Revision", unnamed, restrictions ?? []]);
+  const unnamed = targets.map(({ name: _, runsTests: _tests, ...target }) => target);
+  return digestOf(["Revision", unnamed, targetRestrictions ?? [], ...(mode ? [mode] : [])]);
 }
 
 function versionOf({ helm, targets }: Bundle["spec"]): string | undefined {

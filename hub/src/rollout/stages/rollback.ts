@@ -1,5 +1,5 @@
 /** Which members get back what they had before. Pure. */
-import { type ClassedMember, hasRevision, type Member } from "./member.ts";
+import { type ClassedMember, hasRevision, isUnapplied, type Member } from "./member.ts";
 
 /** A member that a rollback is about. */
 export interface RollbackContext {
@@ -18,6 +18,11 @@ export function mayGoBack(member: Member, rollout: string): boolean {
     promotion.from !== "" &&
     promotion.from !== desired
   );
+}
+
+/** Whether it goes back when it returns, in its turn, and holds up nobody: it has applied the revision and is not connected. */
+export function goesBackLater(member: Member): boolean {
+  return !member.isConnected && !isUnapplied(member);
 }
 
 /** Whether it keeps the revision because it had nothing before. */
@@ -44,7 +49,7 @@ export function goesBackUntil(member: Member, context: RollbackContext): number 
 
 /**
  * The members of one stage that go back now: those that are not ready first, at most `maxUnavailable` at a time. Those that are not
- * connected at once: nothing happens there until they return.
+ * connected and have not applied the revision at once: nothing happens there.
  */
 export function chooseRollbacks(
   members: readonly ClassedMember[],
@@ -55,12 +60,12 @@ export function chooseRollbacks(
     .filter((each) => each.class !== "skipped")
     .map(({ member }) => member)
     .filter((member) => mayGoBack(member, context.rollout) && !member.isPaused);
-  const offline = candidates.filter(({ isConnected }) => !isConnected);
+  const untouched = candidates.filter((each) => !each.isConnected && isUnapplied(each));
   const connected = candidates.filter(({ isConnected }) => isConnected);
   const ordered = [
     ...connected.filter(({ isReady }) => !isReady),
     ...connected.filter(({ isReady }) => isReady),
   ];
   const busy = members.filter(({ member }) => isGoingBack(member, context)).length;
-  return [...offline, ...ordered.slice(0, Math.max(0, maxUnavailable - busy))];
+  return [...untouched, ...ordered.slice(0, Math.max(0, maxUnavailable - busy))];
 }

@@ -51,9 +51,16 @@ export function refuseLarge({ targets }: Revision): void {
   );
 }
 
-/** Whether the release runs tests, and their failure counts. */
-export function needsTests({ spec }: Bundle): boolean {
-  return spec.test?.enable === true && spec.test.ignoreFailures !== true;
+/** Says of a content of the revision whether its release runs tests, and their failure counts. */
+export function testedContents(
+  { spec: { test } }: Bundle,
+  { spec }: Pick<BundleRollout, "spec">,
+): (content: string) => boolean {
+  const pinned = new Map(
+    spec.targets.map(({ deploymentID, runsTests }) => [deploymentID, runsTests] as const),
+  );
+  const byBundle = test?.enable === true && test.ignoreFailures !== true;
+  return (content) => pinned.get(content) ?? byBundle;
 }
 
 /** Whether the newest rollout of an app has completed a stage, or all. `rollouts`: those of the namespace that the hub made. */

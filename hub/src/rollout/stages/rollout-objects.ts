@@ -25,7 +25,7 @@ export interface RolloutObjectsDeps {
 /** What a new BundleRollout pins. */
 export type PinnedRollout = Pick<
   BundleRolloutSpec,
-  "app" | "revision" | "version" | "targets" | "targetRestrictions"
+  "app" | "revision" | "version" | "targets" | "targetRestrictions" | "targetCustomizationMode"
 >;
 
 export interface RolloutObjects {
@@ -131,7 +131,9 @@ function newRollout(bundle: Bundle, pinned: PinnedRollout, number: number): Bund
 /** All that is pinned, for one name in one namespace. */
 function signedData({ metadata, spec }: BundleRollout): readonly unknown[] {
   const { bundle, app, number, revision, version, targets, targetRestrictions } = spec;
+  const { targetCustomizationMode: mode } = spec;
   const { namespace, name } = metadata;
-  const pinned = { bundle, app, number, revision, version, targets, targetRestrictions };
+  const always = { bundle, app, number, revision, version, targets, targetRestrictions };
+  const pinned = { ...always, ...(mode !== undefined && { mode }) };
   return ["BundleRollout", namespace, name, pinned];
 }

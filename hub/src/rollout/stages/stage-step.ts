@@ -155,7 +155,7 @@ function stepGates(input: StageInput, when: GateRecord["when"]): StageOutcome {
     if (record === undefined || isResumed) {
       const started = startOne(gate, input, { records, members: active, when });
       if (started === undefined) planned.add(gate);
-      else records = [...records, started];
+      else records = [...withoutOldest(records, gate), started];
     } else {
       const judged = judgeGate(gate, record, all);
       if (judged !== record) records = records.map((each) => (each === record ? judged : each));
@@ -190,6 +190,18 @@ function stepGates(input: StageInput, when: GateRecord["when"]): StageOutcome {
   };
 }
 
+/** Records of one gate: its newest, and those that a resume has asked for again. Older ones are in the events. */
+const mostRecords = 4;
+
+function withoutOldest(
+  records: readonly GateRecord[],
+  { name }: Pick<StageGate, "name">,
+): readonly GateRecord[] {
+  const own = records.filter((record) => record.name === name);
+  const [oldest] = own;
+  return own.length < mostRecords ? records : records.filter((record) => record !== oldest);
+}
+
 /** Undefined: an approval of a plan that is not made yet. */
 function startOne(
   gate: StageGate,
@@ -207,7 +219,9 @@ function startOne(
   const about = { ...subject, when };
   if (when === "Before" && gate.approval?.plan === true)
     return startPlanGate(gate, { records, members, subject: about, nowMs });
-  const earlier = records.filter(({ name }) => name === gate.name).length;
+  const own = records.filter(({ name }) => name === gate.name);
+  // Older records may be gone.
+  const earlier = own.at(-1)?.attempt ?? own.length;
   return startGate(gate, about, { nowMs, earlier });
 }
 
@@ -246,10 +260,12 @@ function awaitedText({ kind, name, stage }: NonNullable<StageGate["rollout"]>): 
   return `the ${kind} ${name} has not completed ${stage ? `its stage ${stage}` : "its rollout"}`;
 }
 
+/** Members that run no tests have none to wait for. */
 function testsOf(members: readonly ClassedMember[]): GateFacts["tests"] {
   const done = members.filter((each) => each.class === "done");
-  if (done.some(({ member }) => member.testsPassed === false)) return "failed";
-  return done.length > 0 && done.every(({ member }) => member.testsPassed === true)
+  const tested = done.filter(({ member }) => member.needsTests || member.testsPassed !== undefined);
+  if (tested.some(({ member }) => member.testsPassed === false)) return "failed";
+  return done.length > 0 && tested.every(({ member }) => member.testsPassed === true)
     ? "passed"
     : "running";
 }
@@ -327,7 +343,7 @@ function stepMembers(input: StageInput, members: readonly ClassedMember[]): Stag
       ? through("Completed", gates)
       : stepGates(input, "After");
   }
-  const missing = [...keys("offline"), ...keys("paused")];
+  const missing = missingIn(members);
   if (done.length === 0 && missing.length === 0) {
     const breach: Breach = {
       stage: stage.name,
@@ -347,6 +363,18 @@ function stepMembers(input: StageInput, members: readonly ClassedMember[]): Stag
     missing: named(missing),
   } as const;
   return { ...progressing, waiting };
+}
+
+/** Clusters that are not there, each with why: offline ones first. */
+function missingIn(members: readonly ClassedMember[]): readonly string[] {
+  const offline = members.filter((each) => each.class === "offline");
+  const paused = members.filter((each) => each.class === "paused");
+  return [
+    ...offline.map(({ member: { key, offlineSince } }) =>
+      offlineSince === "" ? `${key} never connected` : `${key} offline since ${offlineSince}`,
+    ),
+    ...paused.map(({ member }) => `${member.key} paused`),
+  ];
 }
 
 /** With `Continue` there is no limit, which JSON cannot say. */

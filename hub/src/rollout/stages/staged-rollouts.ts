@@ -24,6 +24,7 @@ import {
   type ContentStore,
   type DataSigner,
   type DeploymentSigner,
+  type RolloutStrategies,
   stagesOf,
   type TargetGroup,
   toTargetCluster,
@@ -31,6 +32,7 @@ import {
 import { approvalRemark } from "./approvals.ts";
 import { isNameChecked, namesCheckedSince } from "./checked-names.ts";
 import { chooseRollout, outdatedRollouts } from "./choose-rollout.ts";
+import { dependencyProblem } from "./dependency-rollouts.ts";
 import { createGateWriter } from "./gate-writer.ts";
 import { hasRevision, type Member } from "./member.ts";
 import {
@@ -42,7 +44,7 @@ import {
 import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
 import { hasPlanGates } from "./plan-gates.ts";
 import { type Revision, type RevisionContent, revisionOf } from "./revision.ts";
-import { isRolledOut, needsTests, nextNumber, refuseLarge, stableOf } from "./rollout-facts.ts";
+import { isRolledOut, nextNumber, refuseLarge, stableOf, testedContents } from "./rollout-facts.ts";
 import { createRolloutObjects, type RolloutObjectsDeps } from "./rollout-objects.ts";
 import { type ReportsDeps, type RolloutReports, rolloutReports } from "./rollout-reports.ts";
 import type { RolloutWindows } from "./rollout-windows.ts";
@@ -60,6 +62,8 @@ export interface StagedRolloutsDeps extends Omit<RolloutObjectsDeps, "signer"> {
   readonly plans: StagedPlans;
   readonly windows: RolloutWindows;
   readonly awaited: Pick<AwaitedApps, "problemOf">;
+  readonly bundles: Pick<Store<Bundle>, "get">;
+  readonly strategyOf: RolloutStrategies["strategyOf"];
   /** Whether approvals count whose names the API server has not checked. */
   readonly unverifiedApprovals?: boolean | undefined;
   readonly clock: Pick<Clock, "now">;
@@ -225,12 +229,13 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
   }
 
   function memberOptions<P extends StagedPlacement>(
-    { strategy, needsApproval }: StagedInputs<P>,
+    { bundle, strategy, needsApproval }: StagedInputs<P>,
     rollout: BundleRollout,
   ): MemberOptions {
     const isPlanned = hasPlanGates(strategy);
     return {
       skip: new Set(rollout.spec.skip ?? []),
+      needsTests: testedContents(bundle, rollout),
       needsApproval,
       planOf: (source) => (isPlanned ? deps.plans.planOf(rollout, source) : undefined),
     };
@@ -242,7 +247,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     rollouts: readonly BundleRollout[],
   ): Promise<void> {
     await Promise.all(contents.map((content) => deps.contents.ensure(content)));
-    const { targetRestrictions } = bundle.spec;
+    const { targetRestrictions, targetCustomizationMode: mode } = bundle.spec;
     const app = appInLabels(bundle.metadata.labels) ?? {
       kind: "Bundle",
       name: bundle.metadata.name,
@@ -256,6 +261,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         ...(version !== undefined && { version }),
         targets,
         ...(restrictions.length > 0 && { targetRestrictions: restrictions }),
+        ...(mode === "FirstMatch" && { targetCustomizationMode: mode }),
       },
       nextNumber(deps.rollouts.list(), bundle, [...rollouts], existing()),
     );
@@ -305,7 +311,6 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       stable,
       isAdopted: members.length > 0 && members.every(hasRevision),
       isPaused: bundle.spec.paused === true || bundle.spec.suspend === true,
-      needsTests: needsTests(bundle),
       facts: {
         windowOf: windows.windowOf,
         openingOf: windows.openingOf,
@@ -320,6 +325,16 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         },
         acceptsUnverified: deps.unverifiedApprovals === true,
       },
+      dependencyProblem: (name) =>
+        dependencyProblem(
+          {
+            rollouts: objects.inNamespace(namespace),
+            bundleNamed: (each) => deps.bundles.get(keyOf({ namespace, name: each })),
+            strategyOf: deps.strategyOf,
+          },
+          rollout,
+          name,
+        ),
       isNeverOpenFor({ key }, ofStage) {
         const cluster = clusterOf(key);
         return cluster !== undefined && windows.isNeverOpenIn(cluster, ofStage, nowMs);

@@ -18,6 +18,7 @@ import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import type { ClassedMember, MemberClass } from "./member.ts";
 import { isFirstInstallation } from "./rollback.ts";
 import { isThrough } from "./stage-step.ts";
+import { fitted } from "./status-size.ts";
 import type { StageParts, StepInputs } from "./step-inputs.ts";
 import { clustersText, named, namesText } from "./waiting.ts";
 
@@ -62,10 +63,10 @@ export function stagedStatus(
   const unassigned = inputs.members.filter(({ key }) => !inputs.assignment.has(key));
   const counts = sumOf(stages, inputs.members.length);
   const kept = firstInstallations(inputs, phase);
-  const text = [nextText(message, phase, next?.version), ...unknownNames(inputs, parts)]
+  const text = [nextText(message, phase, next), ...unknownNames(inputs, parts)]
     .filter((each) => each !== "")
     .join("; ");
-  return {
+  return fitted({
     phase,
     ...(reason !== undefined && { reason }),
     ...(text !== "" && { message: text }),
@@ -104,7 +105,7 @@ export function stagedStatus(
       },
       now,
     ),
-  };
+  });
 }
 
 /** For the author of the app; undefined: each cluster that the revision has something for is in a stage. */
@@ -146,15 +147,23 @@ export function rolledOut(phase: BundleRolloutStatus["phase"]): "True" | "False"
   return phase === "Progressing" || phase === "Waiting" ? "Unknown" : "False";
 }
 
+/** The newer revision waits for the end of this one, and a person may want that at once. */
 function nextText(
   message: string,
   phase: BundleRolloutStatus["phase"],
-  version: string | undefined,
+  next: StepInputs["next"],
 ): string {
-  const isInProgress = phase === "Progressing" || phase === "Waiting";
-  if (version === undefined || !isInProgress) return message;
-  return `${message}; version ${version} waits for the end of this rollout: set spec.state to Cancelled to start it instead`;
+  if (next === undefined || !yielding.has(phase)) return message;
+  const { version } = next;
+  const what = version === undefined ? "a newer revision" : `version ${version}`;
+  const waits = `${what} waits for the end of this ${phase === "RollingBack" ? "rollback" : "rollout"}`;
+  return phase === "RollingBack"
+    ? `${message}; ${waits}`
+    : `${message}; ${waits}: set spec.state to Cancelled to start it instead`;
 }
+
+/** Phases in which a newer revision waits. */
+const yielding: ReadonlySet<string> = new Set(["Progressing", "Waiting", "RollingBack"]);
 
 function stageStatus(
   { stage, members }: StageParts,

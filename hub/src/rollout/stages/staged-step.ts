@@ -3,28 +3,28 @@
  * be asked again at any time, by any leader. What it decides is stored first: a step that decides anything promotes nothing.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { BundleRolloutStatus, RolloutReason, StageStatus } from "@flotilla/shared/api/rollout";
+import type { BundleRolloutStatus, StageStatus } from "@flotilla/shared/api/rollout";
 import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { atLeastOne } from "../../rules/index.ts";
 import { decisionsOf, newestTime } from "./decisions.ts";
 import { heldRequests } from "./forced-requests.ts";
-import { earliest, restartSoaks } from "./gate.ts";
+import { currentRecord, earliest, restartSoaks } from "./gate.ts";
 import { heldMembers } from "./held-members.ts";
 import { isFailure, isForced, isUnapplied, type Member } from "./member.ts";
 import {
   adopted,
-  breachText,
+  completedPhase,
   end,
-  endText,
   halt,
   haltedByUser,
   kept,
   pausedPhase,
   unpaused,
 } from "./phases.ts";
-import { plannedIn, stepLatePlans, unplanned } from "./plan-gates.ts";
+import { planGatesOf, plannedIn, stepLatePlans, unplanned } from "./plan-gates.ts";
+import { planWaiting } from "./plan-waiting.ts";
 import { choosePromotions } from "./promote.ts";
-import { chooseRollbacks, goesBackUntil, isGoingBack, mayGoBack } from "./rollback.ts";
+import { chooseRollbacks } from "./rollback.ts";
 import {
   failureBreach,
   isReopened,
@@ -34,10 +34,17 @@ import {
   type StageOutcome,
   stepStage,
 } from "./stage-step.ts";
-import { closedWindowText } from "./stage-windows.ts";
 import { type Decided, stagedStatus } from "./staged-status.ts";
+import {
+  backContext,
+  goBack,
+  mayGoBackNow,
+  standingBack,
+  stayBack,
+  stepBack,
+} from "./step-back.ts";
 import { forcedParts, type StageParts, type StepInputs, stagePartsOf } from "./step-inputs.ts";
-import { named, type Waiting, waitingText } from "./waiting.ts";
+import { type Waiting, waitingText } from "./waiting.ts";
 
 /** What a member gets: the revision, or what it had before. */
 export interface Promoted {
@@ -159,9 +166,27 @@ function withLatePlans(
     });
     return records === state.gates ? [] : [[stage.name, { ...state, gates: records }] as const];
   });
-  return late.length === 0
-    ? decided
-    : { ...decided, stages: new Map([...decided.stages, ...late]) };
+  const stages = late.length === 0 ? decided.stages : new Map([...decided.stages, ...late]);
+  return withLateText({ ...decided, stages }, parts, inputs.name);
+}
+
+/** Clusters that came late wait for approvals of their own: nobody but the sentence says so, since the stages stay completed. */
+function withLateText(decided: Decided, parts: readonly StageParts[], rollout: string): Decided {
+  const texts = parts.flatMap(({ stage, members }) => {
+    const state = decided.stages.get(stage.name);
+    const isWaiting = members.some((each) => each.class === "pending" && each.isUnapproved);
+    if (state?.phase !== "Completed" || !isWaiting) return [];
+    const asked = planGatesOf(stage).map((gate) => currentRecord(state.gates, gate));
+    const waiting = asked.flatMap((record) => (record?.result === "Waiting" ? [record] : []));
+    return [
+      `clusters that came late: ${waitingText(planWaiting({ stage, rollout }, waiting, members))}`,
+    ];
+  });
+  if (texts.length === 0) return decided;
+  const message = [decided.message, ...texts].filter((each) => each !== "").join("; ");
+  return decided.phase === "Completed"
+    ? { ...decided, reason: "GateWaiting", message }
+    : { ...decided, message };
 }
 
 function isRunning(phase: BundleRolloutStatus["phase"]): boolean {
@@ -181,15 +206,17 @@ function decide(inputs: StepInputs, parts: readonly StageParts[]): Decided {
       return goesBack && phase === "Cancelled" ? goBack(inputs, parts, "StableRequested") : same;
     case "RolledBack":
       if (goesBack) return end(same, "Superseded", "StableRequested");
-      return isSuperseded ? end(same, "Superseded", "NewerRevision") : same;
+      return isSuperseded
+        ? end(same, "Superseded", "NewerRevision")
+        : stayBack(inputs, parts, same);
     case "RollingBack":
-      return stepBack(inputs, parts);
+      return standingBack(inputs, same) ?? stepBack(inputs, parts);
     case "Completed":
       if (isSuperseded) return end(same, "Superseded", "NewerRevision");
       if (state === "RolledBack") return goBack(inputs, parts, "Requested");
       return parts.some(isReopened) && state === "Running" && !inputs.isPaused
         ? stepStages(inputs, parts, same)
-        : same;
+        : { ...same, ...completedPhase };
     default:
   }
   if (isSuperseded) return end(same, "Superseded", "NewerRevision");
@@ -247,76 +274,12 @@ function stepHalted(
   return same;
 }
 
-function goBack(inputs: StepInputs, parts: readonly StageParts[], reason: RolloutReason): Decided {
-  const same = kept(inputs);
-  const count = parts
-    .flatMap(({ members }) => members)
-    .filter(({ member }) => mayGoBack(member, inputs.name)).length;
-  return {
-    ...same,
-    phase: "RollingBack",
-    reason,
-    message: `${count} clusters get back what they had before`,
-  };
-}
-
-function stepBack(inputs: StepInputs, parts: readonly StageParts[]): Decided {
-  const same = kept(inputs);
-  const members = parts.flatMap((part) =>
-    part.members.map((each) => ({ ...each, context: backContext(inputs, part) })),
-  );
-  const left = members.filter(
-    ({ member, class: kind }) => kind !== "skipped" && mayGoBack(member, inputs.name),
-  );
-  const busy = members.filter(({ member, context }) => isGoingBack(member, context));
-  const isBack = left.length === 0 && busy.length === 0;
-  if (isBack) {
-    const { reason = "Requested" } = same;
-    return reason === "StableRequested" || inputs.goesBack
-      ? end(same, "Superseded", "StableRequested")
-      : { ...end(same, "RolledBack", reason), message: backText(same) };
-  }
-  const keys = [...left, ...busy].map(({ member }) => member.key);
-  const closed = parts.filter(
-    (part) =>
-      !mayGoBackNow(inputs, part) &&
-      part.members.some((each) => left.some(({ member }) => member === each.member)),
-  );
-  const texts = closed.flatMap(({ window }) => window.closed ?? []).map(closedWindowText);
-  return {
-    ...same,
-    message: [
-      `${left.length} clusters still have the revision, ${busy.length} are not ready yet: ${named(keys).first.join(", ")}`,
-      ...new Set(texts),
-    ].join("; "),
-    wakesAtMs: earliest([
-      ...members.map(({ member, context }) => goesBackUntil(member, context)),
-      ...closed.map(({ window }) => window.changesAtMs),
-    ]),
-  };
-}
-
-/** Going back is quick: only where the strategy says so does it wait for the windows of a stage. */
-function mayGoBackNow({ strategy }: StepInputs, { window }: StageParts): boolean {
-  return strategy.rollback?.respectWindows !== true || window.isOpen;
-}
-
-function backText({ breach }: Decided): string {
-  const why = breach === undefined ? "" : `${breachText(breach)}: `;
-  return `${why}${endText("RolledBack", "Requested")}`;
-}
-
-function backContext({ name, nowMs }: StepInputs, { deadlineMs }: StageParts) {
-  return { rollout: name, nowMs, deadlineMs };
-}
-
 /** The first stage that is not through makes a step; those after it wait. */
 function stepStages(inputs: StepInputs, parts: readonly StageParts[], same: Decided): Decided {
   const current = parts.find(
     (part) => !isThrough(same.stages.get(part.stage.name)?.phase) || isReopened(part),
   );
-  if (current === undefined)
-    return { ...same, phase: "Completed", reason: "AllStagesCompleted", message: "" };
+  if (current === undefined) return { ...same, ...completedPhase };
   const state = same.stages.get(current.stage.name);
   const stored = current.stored && { ...current.stored, ...(state && { gates: state.gates }) };
   const outcome = stepStage({ ...current, stored });
@@ -362,7 +325,7 @@ function promotionsOf(
   status: BundleRolloutStatus,
 ): readonly Promoted[] {
   const { spec, strategy } = inputs;
-  if (status.phase === "RollingBack") {
+  if (status.phase === "RollingBack" || status.phase === "RolledBack") {
     if (spec.state === "Halted" || inputs.isPaused) return [];
     const { rollback } = strategy;
     return parts.flatMap((part) => {

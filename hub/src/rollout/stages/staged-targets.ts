@@ -123,9 +123,11 @@ export function createStagedTargets({
     return isNew && fallback !== undefined ? { ...fallback, promotion: undefined } : undefined;
   }
 
-  /** Once a window lets it go on, or it was applied meanwhile, its deadline begins again. */
-  function keptPromotion({ promotion, isHeld }: Member, isOffSchedule: boolean) {
-    return promotion !== undefined && isHeld && !isOffSchedule
+  /** Once a window lets it go on, or it was applied meanwhile, its deadline begins again; and once a pause ends that it was in flight in. */
+  function keptPromotion(member: Member, isOffSchedule: boolean) {
+    const { promotion, isHeld, wasPaused, isPaused, isReady } = member;
+    const isResumed = wasPaused && !isPaused && !isReady;
+    return promotion !== undefined && ((isHeld && !isOffSchedule) || isResumed)
       ? { ...promotion, at: formatTimeMs(clock.now()) }
       : promotion;
   }

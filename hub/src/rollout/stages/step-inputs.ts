@@ -11,7 +11,7 @@ import { atLeastOne, roundedDown, stagesOf } from "../../rules/index.ts";
 import { isStageApproved, selectionOf } from "./approvals.ts";
 import type { ForcedPart } from "./forced-requests.ts";
 import type { GateFacts } from "./gate.ts";
-import { type ClassContext, classify, hasRevision, type Member } from "./member.ts";
+import { type ClassContext, classify, type Member } from "./member.ts";
 import { approvals, verifiesPlans } from "./plan-gates.ts";
 import type { StageLimits } from "./promote.ts";
 import type { StageInput } from "./stage-step.ts";
@@ -39,9 +39,9 @@ export interface StepInputs {
   readonly isAdopted: boolean;
   /** The Bundle is paused or suspended. */
   readonly isPaused: boolean;
-  /** A failed test of the release counts. */
-  readonly needsTests: boolean;
   readonly facts: Omit<GateFacts, "isSettled" | "tests" | "nowMs">;
+  /** Why the rollout of a deployment that members depend on does not go on, as a sentence; undefined: it does, or has none. */
+  readonly dependencyProblem: (name: string) => string | undefined;
   /** Whether the Schedules of a member and these windows are never open together, though each of them is. */
   readonly isNeverOpenFor: (member: Member, windows: readonly StageWindow[]) => boolean;
   readonly nowMs: number;
@@ -61,7 +61,6 @@ export interface StageParts extends StageInput {
 export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
   const { strategy, stored, spec, name, nowMs } = inputs;
   const stages = stagesOf(strategy);
-  const isAnyWaiting = isAnyBlocked(inputs);
   const byStage = membersByStage(inputs);
   return stages.map((stage, index) => {
     const state = stored?.stages?.find((each) => each.name === stage.name);
@@ -74,10 +73,8 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
       rollout: name,
       nowMs,
       startedAtMs: parseTime(stored?.startedAt) ?? nowMs,
-      resumedAtMs: isUnblocked(inputs) ? nowMs : parseTime(stored?.resumedAt),
+      resumedAtMs: parseTime(stored?.resumedAt),
       deadlineMs,
-      isBlocked: isAnyWaiting,
-      needsTests: inputs.needsTests,
       isWindowOpen: window.isOpen,
       isStageSkipped: isSkipped,
       isStageApproved: isStageApproved(stages, stage.name, { revision: spec.revision, stored }),
@@ -107,6 +104,7 @@ export function stagePartsOf(inputs: StepInputs): readonly StageParts[] {
       },
       total: inputs.members.length,
       isNeverOpenFor: inputs.isNeverOpenFor,
+      dependencyProblem: inputs.dependencyProblem,
       deadlineMs,
       context,
     };
@@ -139,9 +137,7 @@ export function forcedParts(
     nowMs,
     startedAtMs: parseTime(stored?.startedAt) ?? nowMs,
     resumedAtMs: undefined,
-    deadlineMs: 0,
-    isBlocked: true,
-    needsTests: false,
+    deadlineMs: Number.POSITIVE_INFINITY,
     isWindowOpen: true,
     isStageSkipped: false,
     isStageApproved: false,
@@ -156,20 +152,6 @@ export function forcedParts(
     ...parts.map((part) => ({ ...part, isWindowOpen: part.window.isOpen })),
     { members: others, limits: { maxUnavailable, maxFailures: 0 }, isWindowOpen: true },
   ];
-}
-
-function isAnyBlocked({ members }: Pick<StepInputs, "members">): boolean {
-  return members.some(isBlocked);
-}
-
-/** Whether it waits for a dependency, so that the deadlines of all stand still. */
-export function isBlocked(member: Member): boolean {
-  return member.waitsForDependency && hasRevision(member);
-}
-
-/** Whether members waited for a dependency at the last step, and none does any more. */
-export function isUnblocked(inputs: Pick<StepInputs, "members" | "stored">): boolean {
-  return inputs.stored?.reason === "DependencyNotReady" && !isAnyBlocked(inputs);
 }
 
 function limitsOf(

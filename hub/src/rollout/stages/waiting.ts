@@ -48,6 +48,10 @@ export type Waiting =
       readonly reason: "DependencyNotReady";
       readonly stage: string;
       readonly clusters: Named;
+      /** The deployments that they wait for; empty: not known. */
+      readonly dependencies: readonly string[];
+      /** What keeps the rollouts of these from going on, as sentences. */
+      readonly problems: readonly string[];
       readonly isIdle: boolean;
     }
   | {
@@ -113,11 +117,15 @@ export function waitingText(waiting: Waiting): string {
       const names =
         missing.count === 0
           ? ""
-          : `, ${namesText(missing)} offline or paused: connect and resume enough of them, or change minSuccess`;
+          : `, ${namesText(missing)}: connect or resume enough of them, or change minSuccess`;
       return `stage ${stage}: ${done} of ${needed} done${names}`;
     }
-    case "DependencyNotReady":
-      return `stage ${waiting.stage} waits for dependencies in ${clustersText(waiting.clusters)}: ${namesText(waiting.clusters)}`;
+    case "DependencyNotReady": {
+      const { stage, clusters, dependencies, problems } = waiting;
+      const what = dependencies.length === 0 ? "dependencies" : namesText(named(dependencies));
+      const text = `stage ${stage} waits for ${what} in ${clustersText(clusters)}: ${namesText(clusters)}`;
+      return [text, ...problems].join("; ");
+    }
     case "LimitReached": {
       const { stage, limit, unavailable } = waiting;
       return `stage ${stage}: ${clustersText(unavailable)} of at most ${limit} unavailable: ${namesText(unavailable)}`;

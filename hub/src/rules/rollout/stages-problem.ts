@@ -122,12 +122,21 @@ function durationProblem(field: string, value: string | undefined): string | und
     : `${field} is ${JSON.stringify(value)}: set a duration such as 15m or 1h30m, of at most a year`;
 }
 
+/** In all stages: each is a record in the status of the BundleRollout. */
+const mostGates = 40;
+
 const longestMs = 366 * 24 * 3_600_000;
 
 function stageListProblem(strategy: RolloutStrategy, spec: ReleaseSpec): string | undefined {
   const stages = stagesOf(strategy);
   if (stages.length > maxStages)
     return `stages has ${stages.length} entries, more than the limit of ${maxStages}: join some`;
+  const gates = stages.reduce(
+    (sum, { before = [], after = [] }) => sum + before.length + after.length,
+    0,
+  );
+  if (gates > mostGates)
+    return `stages have ${gates} gates together, more than the limit of ${mostGates}, which a BundleRollout has room for: join some`;
   const names = new Set<string>();
   for (const [index, stage] of stages.entries()) {
     const path = `stages[${index}]`;

@@ -49,13 +49,12 @@ export function bundleReady(
   };
 }
 
-/** Phases in which all clusters have what the app asks for, as far as they are to have it. */
-const done: ReadonlySet<string> = new Set(["Completed", "Superseded"]);
-
 /** What all clusters have and are ready with may be another version: `kubectl get` shows this message. */
 function stagedText(rollout: BundleStatus["rollout"]): readonly string[] {
-  if (rollout === undefined || done.has(rollout.phase)) return [];
-  const { phase, message = "" } = rollout;
+  const { phase, message = "" } = rollout ?? {};
+  // All clusters have what the app asks for, as far as they are to have it; clusters that come late may wait.
+  const isDone = phase === "Superseded" || (phase === "Completed" && message === "");
+  if (phase === undefined || isDone) return [];
   return [`rollout ${phase}${message === "" ? "" : `: ${message}`}`];
 }
 

@@ -181,6 +181,13 @@ const bundleDeploymentStatusFields = fields({
   refusedAt: plainText(
     "`spec.promotion.at` of the promotion that the agent has refused, because something else would have changed than was approved: nothing was. Absent: it has refused none.",
   ),
+  waitsFor: described(
+    z.array(z.string().max(253)).max(3).optional(),
+    "The first deployments of the cluster that it waits for, by `dependsOn`; absent: none, or the agent is older than 0.4.0.",
+  ),
+  dependenciesMetAt: plainText(
+    "When `dependsOn` was met last, after the deployment had waited for it; absent: it never has.",
+  ),
   lastRequest: described(
     requestResultSchema.optional(),
     "The result of the last request of a user; absent: it is not finished, or the agent is older than 0.4.0.",

@@ -15,6 +15,7 @@ import {
   integer,
   list,
   maxStages,
+  plainFlag,
   plainText,
   rolledOutText,
   rolloutPhases,
@@ -55,6 +56,9 @@ const pinnedTargetSchema = fields({
   referencedObjects: list(
     "The Secrets and ConfigMaps that the content refers to, as in `spec.referencedObjects` of a BundleDeployment.",
   ),
+  runsTests: plainFlag(
+    "Whether the release runs tests whose failure counts: clusters are done once these have passed. Absent: the hub that pinned it was older, and what the Bundle says now counts.",
+  ),
 });
 
 /** A target of the revision: its criteria and its content. */
@@ -76,6 +80,10 @@ const bundleRolloutSpecSchema = fields({
   targetRestrictions: described(
     z.array(criteriaSchema).max(maxTargets).optional(),
     "The clusters that the targets may reach; absent: all.",
+  ),
+  targetCustomizationMode: described(
+    z.enum(["FirstMatch"]).optional(),
+    "As in `spec.targetCustomizationMode` of the Bundle.",
   ),
   signature: described(
     z.string().max(128),
@@ -155,7 +163,7 @@ const bundleRolloutStatusSchema = fields({
   phase: described(z.enum(rolloutPhases), "The phase."),
   reason: described(
     z.enum(rolloutReasons).optional(),
-    "Why it is in this phase. `Promoting`: clusters are promoted or in flight. Waiting: `GateWaiting`, `WindowClosed`, `Soaking`, `ClustersMissing` (offline or paused ones, below `minSuccess`), `DependencyNotReady`, `LimitReached` (unavailable clusters use up `maxUnavailable`), `StageEmpty`, `Paused` (the Bundle is). Halted, RollingBack, RolledBack: `TooManyFailures`, `GateFailed`, `GateExpired`, `GateUnverified`, `NothingReady`, `Requested` (`spec.state`), `StableRequested` (the desired revision is the stable one). Superseded: `NewerRevision`. Cancelled: `Requested`. Completed: `AllStagesCompleted`.",
+    "Why it is in this phase. `Promoting`: clusters are promoted or in flight. Waiting: `GateWaiting`, `WindowClosed`, `Soaking`, `ClustersMissing` (offline or paused ones, below `minSuccess`), `DependencyNotReady`, `LimitReached` (unavailable clusters use up `maxUnavailable`), `StageEmpty`, `Paused` (the Bundle is; while it is rolling back, also `spec.state: Halted`). Halted, RollingBack, RolledBack: `TooManyFailures`, `GateFailed`, `GateExpired`, `GateUnverified`, `NothingReady`, `Requested` (`spec.state`), `StableRequested` (the desired revision is the stable one). Superseded: `NewerRevision`. Cancelled: `Requested`. Completed: `AllStagesCompleted`; `GateWaiting`, while clusters that came late wait for the approval of what would change in them.",
   ),
   message: plainText("For people: what it waits for, or why it was halted, in one sentence."),
   since: optionalTime(

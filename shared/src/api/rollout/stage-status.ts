@@ -112,6 +112,10 @@ const gateRecordSchema = fields({
   reason: plainText(
     "Why it ended: `Decided`, by a person or a controller; `Expired`; `Unverified`, by a name that the API server has not checked; `Met`, by what the hub has seen; or `Obsolete`: no cluster waits for the changes that it asks about.",
   ),
+  attempt: described(
+    z.int().min(2).optional(),
+    "How often it was asked for, with this time: after a halt that was resumed, a gate that has failed is asked for again. Absent: once.",
+  ),
   gate: described(name, "The name of the Gate."),
   uid: described(
     uid.optional(),

@@ -1,5 +1,5 @@
 /** The staged rollouts of a leader, with caches that have every BundleRollout and Gate of an API server in memory. */
-import type { ClusterGroup, Schedule } from "@flotilla/shared/api";
+import type { Bundle, ClusterGroup, Schedule } from "@flotilla/shared/api";
 import { type BundleRollout, bundleRollouts, type Gate, gates } from "@flotilla/shared/api/rollout";
 import { createStore } from "@flotilla/shared/kube/cache";
 import type { MemoryApiServer } from "@flotilla/shared/kube/testing";
@@ -20,6 +20,8 @@ export function testStagedRollouts(rest: MemoryApiServer, clock: Clock): StagedR
     rest,
     rollouts,
     gates: gateStore,
+    bundles: createStore<Bundle>(),
+    strategyOf: ({ spec }) => spec.rolloutStrategy ?? undefined,
     awaited: { problemOf: () => undefined },
     signer,
     windows: createRolloutWindows({

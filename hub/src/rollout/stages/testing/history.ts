@@ -20,6 +20,7 @@ import {
   type Simulation,
   simulate,
   statusOf,
+  waitForDependency,
 } from "./simulation.ts";
 
 /** From 0 up to 1. */
@@ -157,7 +158,7 @@ function act(simulation: Simulation, random: Random): void {
   else if (roll < 0.81) simulation.desired = pick(random, ["v1", "v2", "v3"]);
   else if (roll < 0.87) commandOf(simulation, random);
   else if (roll < 0.9) actOnPlans(simulation, cluster, random);
-  else if (roll < 0.915) cluster.waitsForDependency = !cluster.waitsForDependency;
+  else if (roll < 0.915) waitForDependency(simulation, cluster, !cluster.waitsForDependency);
   else simulation.nowMs += pick(random, [1, 5, 16, 31, 130]) * minutes;
 }
 
@@ -291,7 +292,7 @@ function createObserver(simulation: Simulation): Observer {
       assert.equal(inputs.isPaused, false, "5: the Bundle is paused");
       assert.notEqual(spec.state, "Halted", "6: halted by a person");
       if (isRollback) {
-        assert.equal(stored.phase, "RollingBack", "6: taken back before that was stored");
+        assert.match(stored.phase, /^Roll(ing|ed)Back$/, "6: taken back before that was stored");
         assert.ok(hasRevision(member) && member.promotion?.from !== "", "9: had nothing before");
       } else {
         assert.ok(["Progressing", "Waiting", "Completed"].includes(stored.phase), "6: not running");
@@ -362,7 +363,7 @@ function finish(simulation: Simulation, observer: Observer): void {
     cluster.isConnected = true;
     cluster.isPaused = false;
     cluster.isOffSchedule = false;
-    cluster.waitsForDependency = false;
+    waitForDependency(simulation, cluster, false);
     cluster.isOutdated = false;
     cluster.verifies = true;
     becomeReady(cluster);

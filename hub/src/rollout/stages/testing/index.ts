@@ -26,4 +26,5 @@ export {
   simulate,
   simulatedClusters,
   statusOf,
+  waitForDependency,
 } from "./simulation.ts";

@@ -161,12 +161,13 @@ function isUnready({ desired, applied, isReady }: Member): boolean {
 function isFailed(member: Member, inputs: Pass["inputs"]): boolean {
   if (!hasRevision(member) || isDone(member) || member.isSkipped || member.isPaused) return false;
   if (member.hasGivenUp) return true;
-  if (member.isHeld) return false;
-  const isStanding = inputs.members.some((each) => each.waitsForDependency && hasRevision(each));
-  if (isStanding) return false;
+  if (member.isHeld || member.wasPaused || member.waitsForDependency) return false;
   const { stored, name, nowMs } = inputs;
   const promotedAt = member.promotion?.rollout === name ? member.promotion.at : stored?.startedAt;
-  const times = [parseTime(promotedAt), member.unreadySinceMs, parseTime(stored?.resumedAt)];
+  const times = [
+    ...[parseTime(promotedAt), parseTime(stored?.resumedAt)],
+    ...[member.unreadySinceMs, member.dependenciesMetMs],
+  ];
   return nowMs - Math.max(...times.map((time) => time ?? 0)) > deadlineMs;
 }
 
@@ -202,7 +203,10 @@ function tolerance(stage: RolloutStage, strategy: RolloutStrategy, total: number
 /** `skipped`: when it ended. */
 export function checkRolledBack(simulation: Simulation, skipped: ReadonlySet<string>): void {
   const rollout = simulation.rollouts.at(-1);
-  for (const { promotion, desired, isPaused, name } of simulation.clusters.values()) {
+  for (const cluster of simulation.clusters.values()) {
+    const { promotion, desired, applied, isPaused, isConnected, name } = cluster;
+    // It follows once it is connected.
+    if (!isConnected && applied === desired) continue;
     const isSkipped = skipped.has(name) || (rollout?.spec.skipStages ?? []).length > 0;
     if (promotion?.rollout !== rollout?.metadata.name || isPaused || isSkipped) continue;
     if (promotion?.from === "" || promotion?.from === rollout?.spec.revision) continue;

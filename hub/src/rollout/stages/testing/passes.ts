@@ -135,7 +135,7 @@ function inputsOf(
     assignment: assignStages(stagesOf(strategy), clusters, []),
     isAdopted: members.length > 0 && members.every(hasRevision),
     isPaused,
-    needsTests: false,
+    dependencyProblem: (name) => simulation.dependencyProblems.get(name),
     facts: {
       windowOf,
       openingOf: (windows, atMs) => openingOf(windows, windowOf, atMs),
@@ -194,12 +194,16 @@ function promote(
 }
 
 /** As the plan of deployments writes it: what goes on begins its deadline again. */
-function hold({ clusters, nowMs }: Simulation, held: ReadonlySet<string>): void {
+function hold({ clusters, nowMs, isPaused }: Simulation, held: ReadonlySet<string>): void {
   for (const cluster of clusters.values()) {
     const isHeld = held.has(cluster.name);
-    if (cluster.isHeld && !isHeld && cluster.promotion !== undefined)
+    const isNowPaused = cluster.isPaused || isPaused;
+    const isResumed = cluster.wasPaused && !isNowPaused && !cluster.isReady;
+    const goesOn = (cluster.isHeld && !isHeld) || isResumed;
+    if (goesOn && cluster.promotion !== undefined)
       cluster.promotion = { ...cluster.promotion, at: formatTimeMs(nowMs) };
     cluster.isHeld = isHeld;
+    cluster.wasPaused = isNowPaused;
   }
 }
 

@@ -21,11 +21,17 @@ export interface SimulatedCluster {
   promotion: Member["promotion"];
   hasGivenUp: boolean;
   waitsForDependency: boolean;
+  dependencies: readonly string[];
+  dependenciesMetMs: number | undefined;
+  needsTests: boolean;
   testsPassed: boolean | undefined;
   isConnected: boolean;
+  offlineSince: string;
   isPaused: boolean;
   isOffSchedule: boolean;
   isHeld: boolean;
+  /** Its deployment is written as paused. */
+  wasPaused: boolean;
   /** What others have changed in it, which is a part of what a plan would change; "same": what is planned is there already. */
   live: string;
   /** Its agent makes no plans. */
@@ -88,6 +94,8 @@ export interface Simulation {
   /** Schedules by name; one that is not here is open. */
   readonly windows: Map<string, SimulatedWindow>;
   rollouts: BundleRollout[];
+  /** What keeps the rollouts of dependencies from going on, by their names. */
+  readonly dependencyProblems: Map<string, string>;
   /** By UID of the Gate. */
   readonly decisions: Map<string, GateDecision>;
   /** What the leader remembers of the answers of agents, by name. */
@@ -112,6 +120,7 @@ export function simulate(
     isPaused: false,
     windows: new Map(),
     rollouts: [],
+    dependencyProblems: new Map(),
     decisions: new Map(),
     plans: new Map(),
     isAnswering: true,
@@ -134,8 +143,13 @@ export function aSimulatedCluster(
     promotion: undefined,
     hasGivenUp: false,
     waitsForDependency: false,
+    dependencies: [],
+    dependenciesMetMs: undefined,
+    wasPaused: false,
+    needsTests: false,
     testsPassed: undefined,
     isConnected: true,
+    offlineSince: "",
     isPaused: false,
     isOffSchedule: false,
     isHeld: false,
@@ -219,6 +233,16 @@ export function breakDown(simulation: Simulation, cluster: SimulatedCluster): vo
   if (!cluster.isReady) return;
   cluster.isReady = false;
   cluster.unreadySinceMs = simulation.nowMs;
+}
+
+/** Its agent reports that it waits for a dependency, or that it does not any more. */
+export function waitForDependency(
+  { nowMs }: Simulation,
+  cluster: SimulatedCluster,
+  waits: boolean,
+): void {
+  if (cluster.waitsForDependency && !waits) cluster.dependenciesMetMs = nowMs;
+  cluster.waitsForDependency = waits;
 }
 
 /** All clusters that are connected and not paused become ready, except those named. */

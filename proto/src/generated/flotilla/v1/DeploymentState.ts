@@ -61,6 +61,7 @@ export interface DeploymentState {
   'notInstalled'?: (boolean);
   'cause'?: (string);
   'refusedAt'?: (string);
+  'waitsFor'?: (string)[];
 }
 
 export interface DeploymentState__Output {
@@ -90,4 +91,5 @@ export interface DeploymentState__Output {
   'notInstalled': (boolean);
   'cause': (string);
   'refusedAt': (string);
+  'waitsFor': (string)[];
 }
