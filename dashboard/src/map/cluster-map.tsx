@@ -80,7 +80,10 @@ export function ClusterMap(props: ClusterMapProps) {
         layout.blocks.map(({ value, name: group, columns, x, y, width: wide }) => (
           <GroupHead
             key={value}
-            {...{ value, name: group, count: columns.length, onZoom }}
+            value={value}
+            name={group}
+            count={columns.length}
+            onZoom={onZoom}
             style={{ insetInlineStart: x, insetBlockStart: y, inlineSize: wide }}
           />
         ))}

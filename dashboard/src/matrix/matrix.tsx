@@ -108,7 +108,10 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
           {layout.map(({ value, name, x, count, width: wide }) => (
             <GroupHead
               key={value}
-              {...{ value, name, count, onZoom }}
+              value={value}
+              name={name}
+              count={count}
+              onZoom={onZoom}
               style={{ insetInlineStart: x, inlineSize: wide }}
             />
           ))}

@@ -62,7 +62,12 @@ export function LogsTab({ path, change, pod, setPod }: LogsTabProps) {
         <CopyOrSave text={() => logText(lines, isOfSeveral)} name={`${name}.log`} />
       </div>
       <Shown answer={answer}>
-        <Lines {...{ lines, isOfSeveral, isWrapped, isFollowed }} />
+        <Lines
+          lines={lines}
+          isOfSeveral={isOfSeveral}
+          isWrapped={isWrapped}
+          isFollowed={isFollowed}
+        />
       </Shown>
     </>
   );
