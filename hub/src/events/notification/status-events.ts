@@ -112,7 +112,10 @@ const blockedTypes: Readonly<Record<string, EventNote["type"]>> = {
   ValuesError: "Warning",
 };
 
-/** Once for each reason, and for each message of the hub. */
+/**
+ * Once for each reason, and for each message of the hub: users fix what the message names, and the next one names what is left, of
+ * which neither the status nor the reason differ. So the message is compared as what is announced; nothing is read from it.
+ */
 function blockedEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
@@ -133,7 +136,7 @@ function blockedEvent(
   return isSame ? undefined : { type, reason, action, note: isOfHub ? message : failure.message };
 }
 
-/** When the spec of another object is rejected, or is rejected for another reason than before. */
+/** When the spec is rejected, and again when another message says why: as above, the message is what is announced. */
 function rejectionEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
@@ -209,7 +212,7 @@ function failureText(summary: Partial<BundleSummary>, failure: LastResults["fail
   return `${cutText(`${failure.cluster}: ${failure.message}`, mostOfSentence)}; ${clusters}`;
 }
 
-/** For an object that is being deleted. */
+/** While the object is deleted: once for each message, which has the cause and the clusters that are left, and no time. */
 function uninstallEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,

@@ -58,6 +58,7 @@ export function receiverReconciler(deps: ReceiverReconcilerDeps): Reconcile {
     await write(receiver, status, signal);
     const ready = findCondition(status?.conditions, fluxType.ready);
     const before = findCondition(receiver.status?.conditions, fluxType.ready);
+    // The message is what is announced, so it is compared: one entry after the other may be invalid for the same reason.
     if (ready?.status === "False" && ready.message !== before?.message)
       events.record(receiver, {
         type: "Warning",

@@ -6,7 +6,7 @@ import type { ReleaseCluster } from "@flotilla/shared/flux";
 import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { ObjectRef } from "@flotilla/shared/kube/objects";
 import { cutText } from "@flotilla/shared/text";
-import { stateOf, stateWhileOffline, unheardText } from "../../rules/index.ts";
+import { parseReleaseId, stateOf, stateWhileOffline, unheardText } from "../../rules/index.ts";
 
 /** A status lists several of them. */
 const longestMessage = 256;
@@ -29,13 +29,13 @@ export function releaseCluster(
     state === "Offline"
       ? unheardText(deployment, since)
       : (findCondition(status?.conditions, fluxType.ready)?.message ?? "");
-  const revision = /:(\d+)$/.exec(status?.release ?? "")?.[1];
+  const release = parseReleaseId(status?.release);
   return {
     name,
     ...(namespace !== undefined && { namespace }),
     state,
     ...(message !== "" && { message: cutText(message, longestMessage) }),
-    ...(revision !== undefined && { revision: Number(revision) }),
+    ...(release !== undefined && { revision: release.revision }),
     ...(status?.version !== undefined && { version: status.version }),
   };
 }

@@ -4,6 +4,7 @@ import type { Bundle, BundleDeployment, ReleaseRevision } from "@flotilla/shared
 import { findCondition } from "@flotilla/shared/conditions";
 import type { HelmReleaseStatus, ReleaseSnapshot } from "@flotilla/shared/flux";
 import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
+import { parseReleaseId } from "../../rules/index.ts";
 import { inventoryOf } from "./inventory.ts";
 
 /** The status of a HelmRelease with several clusters: `status.clusters` describes their releases. */
@@ -84,8 +85,8 @@ function failuresOf(status: BundleDeployment["status"], action: string | undefin
 
 /** The release that is there; before one has succeeded, the one that is desired. */
 function releaseOf({ status }: BundleDeployment, bundle: Pick<Bundle, "spec"> | undefined) {
-  const [, namespace, name] = /^([^/]*)\/(.*):\d+$/.exec(status?.release ?? "") ?? [];
-  if (namespace !== undefined && name !== undefined) return { namespace, name };
+  const release = parseReleaseId(status?.release);
+  if (release !== undefined) return { namespace: release.namespace, name: release.name };
   const { namespace: desired, helm } = bundle?.spec ?? {};
   return { namespace: desired ?? "", name: helm?.releaseName ?? "" };
 }

@@ -23,6 +23,7 @@ import { isUrgentChange } from "../../base/index.ts";
 import {
   artifactFailed,
   chartNotFetched,
+  formatReleaseId,
   modifiedText,
   objectText,
   stateOf,
@@ -97,7 +98,7 @@ export function deploymentStatus(
     nonModified: !isModified(state),
     ...driftHistory(before, state),
     ...(state.release !== undefined && {
-      release: `${state.release.namespace}/${state.release.name}:${state.release.revision}`,
+      release: formatReleaseId(state.release),
       version: state.release.chartVersion,
     }),
     ...(state.chartDigest !== undefined && { chartDigest: state.chartDigest }),
