@@ -26,6 +26,10 @@ export const localErrors = defineErrors({
     retryable: true,
     help: "A process of the local fleet could not be started, or exited unexpectedly. The message has the last lines of its log.",
   },
+  PORT_IN_USE: {
+    retryable: true,
+    help: "A process of the local fleet exited because another process has its port. The message has the last lines of its log, which name the port.",
+  },
   CLUSTER_START_FAILED: {
     retryable: true,
     help: "A local control plane did not become ready. The message names the part and its log file.",

@@ -32,6 +32,9 @@ describe("a program that decides by a sentence is an error of the linter", () =>
     'export const decides = (of?: { message?: string }) => of?.message?.split("; ");',
     "export const decides = ({ message }: Error) => /timed out/.test(message);",
     'export const decides = (of: { message?: string }) => /a/.exec(of.message ?? "");',
+    'export const decides = (of: { message?: string }) => (of.message ?? "").startsWith("a");',
+    'export const decides = (thrown: unknown) => messageOf(thrown).replace(/^read it, /, "");',
+    "export const decides = (thrown: unknown) => /already in use/.test(messageOf(thrown));",
   ])
     test(code, () => assert.match(lint(code), /No program decides by reading a sentence/));
 });
@@ -54,6 +57,11 @@ describe("a literal that is packed into another one", () => {
 
   test("is an error of the linter", () => {
     assert.match(lint(code), /Fields are written one by one/);
+  });
+
+  test("is one also where it is spread over the properties of an element", () => {
+    const element = "export const Of = (a: number) => <Lines {...{ a, b: 1 }} />;";
+    assert.match(lint(element, "dashboard/src/map/planted.tsx"), /Fields are written one by one/);
   });
 
   test("is none in a test, or where it depends on something", () => {

@@ -5,8 +5,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { messageOf } from "@flotilla/shared/errors";
-import { waitUntil } from "../process/index.ts";
+import { isPortInUse, waitUntil } from "../process/index.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import {
   apiServerArguments,
@@ -43,8 +42,7 @@ export async function startControlPlane(spec: ControlPlaneSpec): Promise<Control
       return await startOn(spec, pki, await choosePorts(spec.dir));
     } catch (thrown) {
       // Another process has bound the port since it was chosen. No client knows this cluster yet: choose again.
-      if (attempt === portAttempts || !/address already in use/.test(messageOf(thrown)))
-        throw thrown;
+      if (attempt === portAttempts || !isPortInUse(thrown)) throw thrown;
     }
   }
 }

@@ -2,7 +2,7 @@ export { freePort } from "./free-port.ts";
 export { isAlive } from "./identity.ts";
 export { openJournal, readJournal } from "./journal.ts";
 export { withLock } from "./lock.ts";
-export { diskFullError, exitError, logTail } from "./process-errors.ts";
+export { diskFullError, exitError, isPortInUse, logTail } from "./process-errors.ts";
 export {
   endInOrder,
   endRecorded,

@@ -1,4 +1,7 @@
-/** Errors of processes: an unexpected exit with the end of the log, and a full disk, which the user can fix. */
+/**
+ * Why a process ended unexpectedly, by the end of its log: PORT_IN_USE and DISK_FULL, which its callers and users can do something
+ * about, else PROCESS_FAILED. What the programs print is theirs, and they have no other way to say it.
+ */
 import { open } from "node:fs/promises";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { localErrors } from "../errors.ts";
@@ -6,8 +9,9 @@ import type { RunningProcess } from "./start-process.ts";
 
 const tailBytes = 16 * 1024;
 const diskFullPattern = /ENOSPC|EDQUOT|no space left on device|disk quota exceeded/i;
+const portInUsePattern = /address already in use|EADDRINUSE/;
 
-/** The error for a process that exited unexpectedly, with the last lines of its log. */
+/** The error for a process that exited unexpectedly, with the last lines of its log: PROCESS_FAILED, PORT_IN_USE or DISK_FULL. */
 export async function exitError(child: RunningProcess): Promise<AppError> {
   const exit = child.exit();
   const how = exit?.signal
@@ -21,7 +25,7 @@ export async function exitError(child: RunningProcess): Promise<AppError> {
   if (diskFull !== undefined) return diskFull;
   const tail = await logTail(child.logFile);
   return new AppError(
-    localErrors.PROCESS_FAILED,
+    portInUsePattern.test(tail) ? localErrors.PORT_IN_USE : localErrors.PROCESS_FAILED,
     `${child.name} ${how}; its log ${child.logFile} ends with:\n${tail === "" ? "(nothing)" : tail}`,
   );
 }
@@ -32,6 +36,7 @@ export async function exitError(child: RunningProcess): Promise<AppError> {
  */
 export function diskFullError(thrown: unknown, doing: string, needs: string): AppError | undefined {
   if (thrown instanceof AppError && thrown.code === localErrors.DISK_FULL.code) return thrown;
+  // biome-ignore lint/plugin: what foreign programs print
   const line = messageOf(thrown)
     .split("\n")
     .find((one) => diskFullPattern.test(one));
@@ -40,6 +45,11 @@ export function diskFullError(thrown: unknown, doing: string, needs: string): Ap
     localErrors.DISK_FULL,
     `${doing}: the disk is full (${line.trim()}); ${needs}`,
   );
+}
+
+/** Whether a process could not start because another one has its port. */
+export function isPortInUse(thrown: unknown): boolean {
+  return thrown instanceof AppError && thrown.code === localErrors.PORT_IN_USE.code;
 }
 
 /** The last lines of a file; "" when it cannot be read. */

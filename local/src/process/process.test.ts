@@ -72,7 +72,7 @@ test("the identity of a process is stable while it runs, and undefined afterward
   assert.equal(await identityOf(running.identity.pid), undefined);
 });
 
-test("the error of an early exit has the last lines of the log", async (t) => {
+test("the error of an early exit has the last lines of the log and says by its code that the port was taken", async (t) => {
   const running = await startProcess({
     ...script('console.error("listen: address already in use"); process.exit(3)'),
     logFile: join(await testDir(t), "log"),
@@ -85,6 +85,7 @@ test("the error of an early exit has the last lines of the log", async (t) => {
     error.message,
     /^script exited with code 3; its log .* ends with:\nlisten: address already in use$/,
   );
+  assert.equal(error.code, "PORT_IN_USE");
 });
 
 test("the error of a missing program names it", async (t) => {

@@ -1,11 +1,10 @@
 /** Starts a server whose port is stored in its folder, so that its address stays the same over restarts. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "@flotilla/shared/errors";
 import * as z from "zod";
 import { readJson, writeJson } from "../files/index.ts";
 import { freePort } from "./free-port.ts";
-import { exitError } from "./process-errors.ts";
+import { exitError, isPortInUse } from "./process-errors.ts";
 import { layers, type Watchers, watchersOf } from "./process-record.ts";
 import { type RunningProcess, startProcess } from "./start-process.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -33,7 +32,7 @@ export interface RunningServer {
   readonly process: RunningProcess;
 }
 
-/** Resolves once the server is ready. Throws PROCESS_FAILED. */
+/** Resolves once the server is ready. Throws what `exitError` returns, and PROCESS_FAILED. */
 export async function startServer(spec: ServerSpec): Promise<RunningServer> {
   await mkdir(spec.dir, { recursive: true, mode: 0o700 });
   const file = join(spec.dir, "port.json");
@@ -46,8 +45,7 @@ export async function startServer(spec: ServerSpec): Promise<RunningServer> {
       return { port, process };
     } catch (thrown) {
       // Clients may know a stored port, so keep it. Another process may have bound a new one since it was chosen.
-      const isInUse = /address already in use|EADDRINUSE/.test(messageOf(thrown));
-      if (stored !== undefined || attempt === portAttempts || !isInUse) throw thrown;
+      if (stored !== undefined || attempt === portAttempts || !isPortInUse(thrown)) throw thrown;
     }
   }
 }

@@ -16,6 +16,14 @@ const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]|\p{S
 /** What a JSON string may have unescaped, and YAML rejects or takes for a line break. */
 const unsafeInYaml = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
+/** Why a text is not YAML, and the first place where it is not. `why` never has any of the text. */
+interface InvalidYaml {
+  readonly kind: "invalid";
+  readonly line: number;
+  readonly column: number;
+  readonly why: string;
+}
+
 /**
  * Parses the first document of a text, as Go does; what follows a second `---` is ignored. An empty text is null, and an
  * unsafe integer is a `RawNumber`.
@@ -23,6 +31,16 @@ const unsafeInYaml = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
  * Throws YAML_INVALID with `name`, line, column and cause, and never with any of the text.
  */
 export function parseHelmYaml(source: string, { name }: { readonly name: string }): unknown {
+  const read = readHelmYaml(source);
+  if (read.kind === "valid") return read.value;
+  const place = `line ${read.line}, column ${read.column}`;
+  throw new AppError(yamlErrors.YAML_INVALID, `read ${name}, ${place}: ${read.why}`);
+}
+
+/** As `parseHelmYaml`, for callers that say in their own words what is invalid and where. */
+export function readHelmYaml(
+  source: string,
+): { readonly kind: "valid"; readonly value: unknown } | InvalidYaml {
   // The package has two line breaks, Go's parser all of these.
   const text = source.replace(/\r\n?|\u0085/g, "\n");
   try {
@@ -32,12 +50,12 @@ export function parseHelmYaml(source: string, { name }: { readonly name: string 
     const document = firstDocument(text);
     rejectInvalid(document);
     rejectAmbiguous(document, text);
-    return decodeDocument(document.contents);
+    return { kind: "valid", value: decodeDocument(document.contents) };
   } catch (thrown) {
     if (!(thrown instanceof DecodeError)) throw thrown;
     const before = text.slice(0, thrown.offset).split("\n");
-    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-    throw new AppError(yamlErrors.YAML_INVALID, `read ${name}, ${place}: ${thrown.message}`);
+    const column = (before.at(-1)?.length ?? 0) + 1;
+    return { kind: "invalid", line: before.length, column, why: thrown.message };
   }
 }
 

@@ -1,3 +1,3 @@
 export { formatYaml } from "./format.ts";
-export { parseHelmYaml, toHelmJson } from "./helm-yaml.ts";
+export { parseHelmYaml, readHelmYaml, toHelmJson } from "./helm-yaml.ts";
 export { isChangedByRewriting } from "./rewriting.ts";

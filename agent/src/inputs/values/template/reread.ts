@@ -13,8 +13,7 @@
  * Where the result would break the quotes or the indentation, Fleet fails or parses something else; here it stays a string.
  * A result never reaches beyond its own value. Pure.
  */
-import { messageOf } from "@flotilla/shared/errors";
-import { parseHelmYaml } from "@flotilla/shared/yaml";
+import { readHelmYaml } from "@flotilla/shared/yaml";
 import { TemplateError, trimEnd } from "./lex-template.ts";
 
 export type TextPlace = "key" | "value" | "item";
@@ -76,12 +75,10 @@ function readPlain(rendered: string, place: TextPlace): unknown {
 
 /** Throws a TemplateError. */
 export function parseRendered(source: string): unknown {
-  try {
-    return parseHelmYaml(source, { name: "it" });
-  } catch (thrown) {
-    const error = messageOf(thrown).replace(/^read it, /, "");
-    // The position in a single line says nothing, because the line has a prefix that was not rendered.
-    const why = source.includes("\n") ? error : error.replace(/^line 1, column \d+: /, "");
-    throw new TemplateError(`its result is not YAML: ${why}`, { cause: thrown });
-  }
+  const read = readHelmYaml(source);
+  if (read.kind === "valid") return read.value;
+  // The position in a single line says nothing, because the line has a prefix that was not rendered.
+  const isSingleLine = read.line === 1 && !source.includes("\n");
+  const place = isSingleLine ? "" : `line ${read.line}, column ${read.column}: `;
+  throw new TemplateError(`its result is not YAML: ${place}${read.why}`);
 }
