@@ -6,7 +6,8 @@ import { test } from "vitest";
 import { root } from "./run.ts";
 
 const phrases: readonly RegExp[] = [
-  /\/\*\* Of /,
+  /^\s*(\/\*\*|\*|\/\/) Of /,
+  /"Of [a-z]/,
   /\b(whoever|anew|mended)\b/i,
   /\b(is|are) told\b/i,
   /\blooks again\b/i,
@@ -15,6 +16,11 @@ const phrases: readonly RegExp[] = [
   /\bnobody's business\b/i,
   /\bwhat(ever)? (became|becomes) of\b/i,
 ];
+
+/** In programs a thing is named again: `the labels of the cluster, not the group's labels`; and texts say `is not a patch`. */
+const inPrograms = [/\b(those|that) of\b/i, /["`].*(?<!\bthere )\bis no (?!longer\b|more\b)/i];
+const programs =
+  /^(agent|cli|dashboard|hub|local|proto|shared)\/src\/(?!(.*\/)?testing\/|.*\.test\.tsx?$)/;
 
 const own = "scripts/phrases.test.ts";
 const patterns = [
@@ -31,7 +37,7 @@ test("code and documentation have none of these phrases", () => {
   const found = files.flatMap((path) => {
     const lines = readFileSync(join(root, path), "utf8").split("\n");
     return lines.flatMap((line, at) =>
-      phrases.some((phrase) => phrase.test(line)) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
+      isRefused(line, path) ? [`${path}:${at + 1}: ${line.trim()}`] : [],
     );
   });
 
@@ -40,6 +46,20 @@ test("code and documentation have none of these phrases", () => {
 });
 
 test("a planted phrase is found", () => {
-  for (const line of ["/** Of the object. */", "whoever calls", "the agent is told"])
-    assert.ok(phrases.some((phrase) => phrase.test(line)));
+  const lines = [
+    "/** Of the object. */",
+    " * Of no items it allows one.",
+    "  // Of a registry.",
+    'described(text, "Of the chart.")',
+    "whoever calls",
+    "the agent is told",
+    "// The names are those of Flux.",
+    'throw problem("it is no patch");',
+  ];
+  for (const line of lines) assert.ok(isRefused(line, "hub/src/planted.ts"), line);
 });
+
+function isRefused(line: string, path: string): boolean {
+  const refused = programs.test(path) ? [...phrases, ...inPrograms] : phrases;
+  return refused.some((phrase) => phrase.test(line));
+}

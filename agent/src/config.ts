@@ -52,7 +52,7 @@ export const agentUsage = `Usage: flotilla-agent [flags]
   --chart-cache-size SIZE      of the charts that are kept on disk, as in 500Mi; default: 1Gi
   --git-size-limit SIZE        of the files of one Git repository, and of what its server sends; default: 512Mi
   --chart-size-limit SIZE      of one chart, as it is downloaded or built; default: 256Mi
-  --replica NAME               of this agent among those of its cluster, of which one is active. Under the same name it
+  --replica NAME               of this agent among its cluster's, of which one is active. Under the same name it
                                goes on at once after a restart; default: by the host and the data directory
   --helm FILE                  the Helm program; default: helm
   --kustomize FILE             the kustomize program, for post-renderers and common metadata; default: kustomize

@@ -77,7 +77,7 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
       unit: "ms",
       value: median(ours),
       baseline: { what: `${many} bare Clusters, Namespaces and statuses`, value: baseline },
-      // Of the three writes that a cluster costs, see ADR 8.
+      // One for each of the three writes that a cluster costs, see ADR 8.
       bar: 1.5 * baseline,
       detail: `of the baseline, without statuses: ${median(withoutStatus).toFixed(0)} ms`,
     },

@@ -42,13 +42,13 @@ export interface HubConfig {
   readonly internalListen: ListenAddress;
   /** The address that agents connect to, `host:port`; "" means the gRPC port on this machine. */
   readonly advertise: string;
-  /** Names and addresses in the serving certificate besides those of the machine. */
+  /** Names and addresses in the serving certificate besides the machine's own. */
   readonly serverNames: readonly string[];
   /** The lifetime of the certificates of agents. */
   readonly certificateLifetimeMs: number;
   /** The name of this replica. */
   readonly replica: string;
-  /** The IP address or name by which other replicas reach this one; "": that of `replicaListen`. */
+  /** The IP address or name by which other replicas reach this one; "": the address in `replicaListen`. */
   readonly replicaHost: string;
   readonly logLevel: LogLevel;
   readonly egress: EgressConfig;
@@ -62,7 +62,7 @@ export interface HubConfig {
   readonly takeOverFromFleet: boolean;
   /** Reconcile Flux's kinds although Leases of Flux's controllers exist. */
   readonly takeOverFromFlux: boolean;
-  /** Where Flux's controllers have their Leases; those of other namespaces decide nothing. */
+  /** Where Flux's controllers have their Leases; Leases in other namespaces decide nothing. */
   readonly fluxNamespaces: readonly string[];
   /** Whether a HelmRelease on the hub's own cluster needs a service account. */
   readonly requireLocalAccount: boolean;

@@ -19,7 +19,7 @@ export interface LocalConfig {
   readonly cacheDir: string;
   /** The folders of PATH, in order. */
   readonly path: readonly string[];
-  /** Base URLs that replace those of the publishers: `FLOTILLA_MIRROR_KUBERNETES`, ... */
+  /** Base URLs that replace the publishers': `FLOTILLA_MIRROR_KUBERNETES`, ... */
   readonly mirrors: Readonly<Partial<Record<Publisher, string>>>;
   /** `FLOTILLA_DOWNLOADS=off` disables downloads, so that programs are built. */
   readonly downloads: boolean;

@@ -103,7 +103,7 @@ export type HubMessage =
       readonly request?: ReleaseRequest;
       /** What the first cluster of its Bundle received for a chart whose pin does not say which bytes it means. */
       readonly sources?: readonly SourceDigest[];
-      /** Only with a content: without one, that of the content before stays. */
+      /** Only with a content: without one, what was approved with the content before stays. */
       readonly verification?: PlanVerification;
     }
   | {
@@ -138,7 +138,7 @@ export type RequestBody = UserRequestBody | ({ readonly kind: "plan" } & PlanOpt
 /** What a user wants to read of a release. */
 export type UserRequestBody =
   | ({ readonly kind: "log" } & LogOptions)
-  /** The objects as they are against those of the manifest. */
+  /** The objects as they are against the manifest's. */
   | { readonly kind: "diff" }
   /** All revisions that Helm has stored. */
   | { readonly kind: "history" }
@@ -181,7 +181,7 @@ export interface LogOptions {
   readonly sinceSeconds?: number;
   /** The logs of the instance before the last restart. */
   readonly previous: boolean;
-  /** The logs of the pods of tests instead of those of the workloads. */
+  /** The logs of the pods of tests instead of the workloads' pods. */
   readonly tests: boolean;
 }
 

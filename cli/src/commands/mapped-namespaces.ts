@@ -10,7 +10,7 @@ import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
 import { type KubeObject, namespaces } from "@flotilla/shared/kube/objects";
 
 export interface ReachedNamespaces {
-  /** First that of the Bundle, then those that its BundleNamespaceMappings add, by name. */
+  /** First the Bundle's own, then what its BundleNamespaceMappings add, by name. */
   readonly namespaces: readonly string[];
   /** Those that a mapping selects, and whose Policies do not allow the namespace of the Bundle, by name. */
   readonly refused: readonly string[];

@@ -14,7 +14,7 @@ export interface PlanCommandOptions extends PlanAskOptions, ChangeOptions {
   readonly output: "text" | "json";
 }
 
-/** The exit code is that of `diff`: 0 nothing would change, 1 something would, more when the plan is not complete. */
+/** The exit code is as with `diff`: 0 nothing would change, 1 something would, more when the plan is not complete. */
 export async function plan(
   target: readonly string[],
   options: PlanCommandOptions,

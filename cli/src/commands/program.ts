@@ -208,7 +208,7 @@ function helmCommand(config: CliConfig): Command {
   );
 }
 
-/** All arguments are those of the tool. */
+/** All arguments are the tool's. */
 function clusterToolCommand(tool: "kubectl" | "helm", config: CliConfig): Command {
   return new Command(tool)
     .argument("[args...]")

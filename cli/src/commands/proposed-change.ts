@@ -17,7 +17,7 @@ export interface ChangeOptions {
 }
 
 /**
- * The body of the request; undefined: nothing is changed. Values of later files replace those of earlier ones; the hub merges them
+ * The body of the request; undefined: nothing is changed. Values of later files replace values of earlier ones; the hub merges them
  * over the app's, and then sets the lines. Throws VALUES_FILE_INVALID, with the file.
  */
 export async function proposedChange({

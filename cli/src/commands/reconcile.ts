@@ -29,7 +29,7 @@ import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig, waitForList, waitForObject } from "../fleet/index.ts";
 import { parseTarget, reconciledKinds, type TargetKind } from "./target.ts";
 
-/** What all kinds that are reconciled on request have in common; the counts are those of a HelmOp. */
+/** What all kinds that are reconciled on request have in common; the counts are a HelmOp's. */
 export interface ReconciledObject extends KubeObject {
   readonly spec: { readonly suspend?: boolean | undefined };
   readonly status?:

@@ -27,7 +27,7 @@ export async function logs(
   await request("log", target, options, query, config, (text) => process.stdout.write(text));
 }
 
-/** The exit code is that of `kubectl diff`: 1 when something differs, more than 1 when it could not be compared. */
+/** The exit code is as with `kubectl diff`: 1 when something differs, more than 1 when it could not be compared. */
 export async function diff(
   target: readonly string[],
   options: RequestOptions,

@@ -1,4 +1,4 @@
-/** Rollouts as tables and as JSON for scripts. The sentence is always that of the status. Pure. */
+/** Rollouts as tables and as JSON for scripts. The sentence is always the one in the status. Pure. */
 import {
   type BundleRollout,
   type GateRecord,

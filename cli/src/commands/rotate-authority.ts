@@ -47,7 +47,7 @@ export async function rotateAuthority(options: HubOptions, config: CliConfig): P
 }
 
 export type RotationState =
-  /** `lifetime`: that of agents' certificates, as a Go duration. */
+  /** `lifetime`: how long agents' certificates are valid, as a Go duration. */
   | { readonly kind: "steady"; readonly lifetime: string }
   | { readonly kind: "rotating"; readonly what: string };
 

@@ -92,7 +92,7 @@ function isNamed(cluster: string, namespace: string) {
   return (each: { readonly cluster: string }) => each.cluster === key;
 }
 
-/** Its own, or that of the RolloutPolicy that it names. */
+/** Its own, or the strategy of the RolloutPolicy that it names. */
 async function strategyOf(
   rest: KubeRest,
   namespace: string,

@@ -11,7 +11,7 @@ export function exitCodeOf(signal: NodeJS.Signals): number {
 }
 
 /**
- * Aborts on the first signal, and sets the exit code of the process to that of the signal. `onRepeat` is called for each further one:
+ * Aborts on the first signal, and sets the exit code of the process to the signal's. `onRepeat` is called for each further one:
  * the command is still ending.
  */
 export function abortOnSignals({

@@ -17,7 +17,7 @@ import { printable } from "./printable.ts";
 import { namesText } from "./rollout-table.ts";
 import { formatTable } from "./status.ts";
 
-/** What is read to say it. `strategy`: that of the Bundle, or of the RolloutPolicy that it names. */
+/** What is read to say it. `strategy`: the Bundle's own, or the one of the RolloutPolicy that it names. */
 export interface TargetFacts {
   readonly bundle: Pick<Bundle, "spec">;
   readonly strategy: RolloutStrategy | undefined;
@@ -38,7 +38,7 @@ export interface TargetedCluster {
   readonly stageWhy?: string;
 }
 
-/** All clusters of the namespace: those of each stage in the order of the stages, those in none, and those that no target takes. */
+/** All clusters of the namespace: in the order of their stages, then the ones in no stage, then the ones that no target takes. */
 export function targetedClusters(facts: TargetFacts): readonly TargetedCluster[] {
   const { bundle, strategy } = facts;
   const groups = facts.groups.map(toTargetGroup);

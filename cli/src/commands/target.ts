@@ -49,7 +49,7 @@ export const scheduleKinds: readonly TargetKind[] = [{ resource: schedules, shor
 
 export const gateKinds: readonly TargetKind[] = [{ resource: gates, shortNames: none }];
 
-/** The app that a command is for; a name alone is that of the first kind. Throws TARGET_INVALID. Pure. */
+/** The app that a command is for; a name alone is a name of the first kind. Throws TARGET_INVALID. Pure. */
 export function parseApp(args: readonly string[], namespace: string): AppRef {
   const { resource, name } = parseTarget(args, appTargets);
   const { kind } = resource;

@@ -1,5 +1,5 @@
 /**
- * Applies the CRDs, those of Flux's kinds too, to a cluster and waits until they are established; and the policy by which the API
+ * Applies the CRDs, for Flux's kinds too, to a cluster and waits until they are established; and the policy by which the API
  * server checks who decides about Gates.
  */
 import { allCrds } from "@flotilla/shared/api/crd";

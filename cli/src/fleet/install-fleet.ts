@@ -108,7 +108,7 @@ async function waitForHub(
       timeoutMs: readyTimeoutMs,
       signal,
       onTimeout: () =>
-        `wait for the hub: it is not ready after ${readyTimeoutMs / 1000} s; see its log in ${join(logs, "hub")}, and that of its pod in ${join(logs, "pods.log")}`,
+        `wait for the hub: it is not ready after ${readyTimeoutMs / 1000} s; see its log in ${join(logs, "hub")}, and the log of its pod in ${join(logs, "pods.log")}`,
     },
   );
 }

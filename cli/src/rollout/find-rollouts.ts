@@ -43,7 +43,7 @@ export async function readRollouts(rest: KubeRest, app: AppRef): Promise<readonl
   return sorted(items, app);
 }
 
-/** Those of an app that are not being deleted, by number. Pure. */
+/** The rollouts of an app that are not being deleted, by number. Pure. */
 export function sorted(all: readonly BundleRollout[], app: AppRef): readonly BundleRollout[] {
   return all
     .filter((rollout) => rollout.metadata.deletionTimestamp === undefined && isOfApp(rollout, app))

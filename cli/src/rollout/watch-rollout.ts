@@ -176,7 +176,7 @@ async function watchNewest(
     if (performance.now() - failingSinceMs > unreachableMs) reject(failure);
   }
 
-  /** A rollout that is deleted starts again; until then the one before is the newest, and its end is not that of the revision. */
+  /** A rollout that is deleted starts again; until then the one before is the newest, and its end is not the revision's. */
   function isOfRevision({ metadata }: BundleRollout): boolean {
     const named = bundle.store.get(keyOf(bundleOf(app)))?.status?.rollout?.name;
     return !isNamed || named === undefined || named === metadata.name;
@@ -224,7 +224,7 @@ async function watchNewest(
 function notNamed(app: AppRef): AppError {
   return new AppError(
     commonErrors.CANCELLED,
-    `wait for the rollout of ${appText(app)}: its newest one is not that of the revision it has now, and the hub has not made another one after ${readingMs / 1_000} s; check that it is running`,
+    `wait for the rollout of ${appText(app)}: its newest one is not for the revision it has now, and the hub has not made another one after ${readingMs / 1_000} s; check that it is running`,
   );
 }
 

@@ -77,7 +77,7 @@ export async function validateName(
   }
 }
 
-/** What agents register with: the Secret `tokenSecret`, or that of a token created for this simulation. */
+/** What agents register with: the Secret `tokenSecret`, or the Secret of a token created for this simulation. */
 export async function createRegistration(
   { hub, name, namespace, print, created }: Simulation,
   tokenSecret: string | undefined,

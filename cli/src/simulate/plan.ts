@@ -43,7 +43,7 @@ export function newBootstraps(
 }
 
 /**
- * The prefix of the client ids of one run's agents; without `runId`, that of all runs with this name. It identifies the Clusters
+ * The prefix of the client ids of one run's agents; without `runId`, the prefix of all runs with this name. It identifies the Clusters
  * of a simulation, because an agent cannot set labels of the product on its Cluster.
  */
 export function clientIdPrefix(simulation: string, runId?: string): string {

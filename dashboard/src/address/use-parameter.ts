@@ -10,7 +10,7 @@ export function useParameter(
   return [
     value,
     (next) => {
-      // Of the address as it is now: another parameter may have been set since the last rendering.
+      // The parameters of the address as it is now: another parameter may have been set since the last rendering.
       const parameters = new URLSearchParams(location.search);
       if (next === absent) parameters.delete(name);
       else parameters.set(name, next);

@@ -18,7 +18,7 @@ export interface TargetFilter {
 /** In place of a version. */
 export const noVersion = "none";
 
-/** The worst first, then by name. `labelsOf`: those of the cluster as texts; none if the user may not see it. */
+/** The worst first, then by name. `labelsOf`: the labels of the cluster as texts; none if the user may not see it. */
 export function filterTargets(
   targets: readonly ShownTarget[],
   labelsOf: (target: ShownTarget) => readonly string[],

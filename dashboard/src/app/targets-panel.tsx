@@ -30,7 +30,7 @@ export function TargetsPanel({ app }: { readonly app: AppRef }) {
   const row = rows.get(key);
   const { data, error } = useDetail<"targets">(path, [apps.get(key), row], slowPauseMs);
   const inside = data?.targets.filter(({ isTarget }) => isTarget).length ?? 0;
-  // Where it is deployed nowhere the reasons are those of the others.
+  // Where it is deployed nowhere, the clusters that are not targets have the reasons.
   const hasNone = data !== undefined && data.targets.length > 0 && inside === 0;
   const [chosen, setShow] = useParameter("show", "");
   const show = chosen === "" ? (hasNone ? "out" : "in") : chosen;

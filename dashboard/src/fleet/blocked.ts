@@ -83,7 +83,7 @@ function isElsewhere({ rows }: Fleet, app: App, dependency: App): boolean {
   return false;
 }
 
-/** `dependsOn` names a Bundle. The hub takes one that it does not know for that of a HelmOp, and it may be one without an app. */
+/** `dependsOn` names a Bundle. The hub takes one that it does not know for a HelmOp's, and it may be one without an app. */
 function bundleOf({ apps }: Fleet, ref: AppRef): App | undefined {
   const isSameName = appDefinition(ref.kind).bundleName === "same";
   return isSameName ? apps.get(objectKey({ ...ref, kind: "Bundle" })) : undefined;

@@ -28,7 +28,7 @@ export interface Concern extends ObjectName {
   readonly message: string;
   /** RFC 3339; "" if it is not known. */
   readonly since: string;
-  /** How many clusters it concerns, for those of which there may be several. */
+  /** How many clusters it concerns, where it may concern several. */
   readonly clusters: number;
   /** The Secret of its namespace that its source is read with; "": none. */
   readonly secret: string;

@@ -84,7 +84,7 @@ function releases(fleet: FleetState, states: ShownStates, text: string): readonl
   const found: Found[] = [];
   for (const app of fleet.apps.values()) {
     const ofCluster = words.filter((word) => !matchesText([app.name], word));
-    // Each word is one of the app: the last one is that of the cluster, as in `web web-1`.
+    // Each word is one of the app: the last one is the cluster's, as in `web web-1`.
     const wanted = ofCluster.length === 0 ? words.slice(-1) : ofCluster;
     if (wanted.length === words.length) continue;
     const row = fleet.rows.get(objectKey(app));

@@ -22,7 +22,7 @@ export function inNamespace(fleet: FleetState, namespace: string): FleetState {
   };
 }
 
-/** Those of everything that is shown, sorted. */
+/** The namespaces of everything that is shown, sorted. */
 export function namespacesOf({
   apps,
   clusters,

@@ -17,7 +17,7 @@ export interface Listed {
 export interface Filter {
   /** Words, all of which occur. */
   readonly text: string;
-  /** As that of `kubectl get -l`; "": all. */
+  /** As for `kubectl get -l`; "": all. */
   readonly labels: string;
   readonly namespace: string;
 }
@@ -40,7 +40,7 @@ export interface Stated {
   readonly suspended?: boolean;
 }
 
-/** `states`: names of states, and that of what is suspended, separated by commas; "": all. */
+/** `states`: names of states, and the name for what is suspended, separated by commas; "": all. */
 export function inStates<T extends Stated>(rows: readonly T[], states: string): readonly T[] {
   const chosen = new Set(partsOf(states));
   if (chosen.size === 0) return rows;

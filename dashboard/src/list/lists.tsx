@@ -249,7 +249,7 @@ export function SourceList() {
   return <ListPage title="Sources" rows={rows} columns={sourceColumns} keyOf={objectKey} />;
 }
 
-/** For an app whose state is that of releases the first cluster in it, without the counts that are for `kubectl get`. */
+/** For an app whose state is a state of releases, the first cluster in it, without the counts that are for `kubectl get`. */
 function reasonText({ examples = [], message = "" }: App): string {
   const [first] = examples;
   if (first === undefined) return message;

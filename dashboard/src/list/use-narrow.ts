@@ -1,4 +1,4 @@
-/** Whether the page is as narrow as that of a phone. */
+/** Whether the page is as narrow as on a phone. */
 import { useSyncExternalStore } from "react";
 
 /** As in the styles. */

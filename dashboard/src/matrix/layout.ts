@@ -64,7 +64,7 @@ function cellsOf(columns: readonly number[], x: number, width: number): readonly
 /** In pixels: what a line of text needs. */
 const namedWidth = 14;
 
-/** The cells that are wide enough for the name of their cluster: those of one cluster. */
+/** The cells that are wide enough for the name of their cluster; each stands for one cluster. */
 export function namedCells(
   groups: readonly GroupLayout[],
 ): readonly { readonly column: number; readonly x: number; readonly width: number }[] {

@@ -2,6 +2,6 @@
 export interface TabProps {
   /** The path of the release in the API. */
   readonly path: string;
-  /** As that of AgentTabs. */
+  /** As in AgentTabs. */
   readonly change: string;
 }

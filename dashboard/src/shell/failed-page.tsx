@@ -1,5 +1,5 @@
 /**
- * In place of a page that fails. Parts of a page are files of the hub's version: after an upgrade of the hub those of the version
+ * In place of a page that fails. Parts of a page are files of the hub's version: after an upgrade of the hub the files of the version
  * before are gone, so the page is loaded again, once.
  */
 import { Component, type ReactNode } from "react";

@@ -36,7 +36,7 @@ export function lookOf(state: AnyState): StateLook {
   return looks[state];
 }
 
-/** From the state that needs attention most: those of apps, between them the ones that they do not have. */
+/** From the state that needs attention most: states of apps, between them the ones that apps do not have. */
 const statesByUrgency: readonly AnyState[] = appStates.flatMap((state): readonly AnyState[] => {
   if (state === "NotReady") return [state, "Failed"];
   if (state === "Stalled") return [state, "Blocked"];

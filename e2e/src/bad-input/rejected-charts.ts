@@ -86,7 +86,7 @@ export function testRejectedCharts({
 
     test("whose address in the index has a password is reported without it", async () => {
       const url = `http://user:${password}@127.0.0.1:1/web.tgz?token=${password}`;
-      // Of an archive that no agent has in its cache.
+      // An archive that no agent has in its cache.
       faulty.setIndex("secret-address", indexText(good, { digest: "3".repeat(64), url }));
       await workspace.createHelmOp("secret-address", from("secret-address"));
 

@@ -349,7 +349,7 @@ test("the logs of a pod are those of the chosen one alone, until all are wanted"
   await logs.getByText(listening).waitFor();
   await logs.getByText("Loading …").waitFor({ state: "detached" });
   assert.equal(await logs.getByText(panic).count(), 0);
-  // Of one container, no line names it.
+  // Where there is one container, no line names it.
   assert.equal(await logs.getByText(`[${other}/app]`).count(), 0);
   const isAt = (text: string) => logs.getByText(text).waitFor();
   kubelet.logs.set(

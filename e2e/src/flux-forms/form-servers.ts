@@ -67,7 +67,7 @@ export async function startFormServers(scope: TestScope, helm: string): Promise<
     "https://github.com": `${sink.url}/github`,
     "https://gitlab.example.org": `${sink.url}/gitlab`,
     "https://gitea.example.org": `${sink.url}/gitea`,
-    // Of what is published again in each run.
+    // What is published again in each run has another digest each time.
     "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae":
       await registry.digestOf("charts/buoy:1.3.0"),
     "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12": git.firstCommit,

@@ -200,7 +200,10 @@ describe("an approval", () => {
     const alice = as("alice");
 
     for (const [wrong, message] of [
-      [{ ...passed("alice"), digest: `sha256:${"b".repeat(64)}` }, /must be that of the spec/],
+      [
+        { ...passed("alice"), digest: `sha256:${"b".repeat(64)}` },
+        /must be the digest of the spec/,
+      ],
       [{ result: "Passed", by: "alice" }, /decision\.digest: Required value/],
       [{ by: "alice", digest }, /decision\.result: Required value/],
       [{ result: "Passed", digest }, /decision\.by/],

@@ -65,7 +65,7 @@ async function linkDependencies(dir: string): Promise<void> {
   const link = async (target: string, path: string) => {
     const linked = await readlink(path).catch(() => undefined);
     if (linked === target) return;
-    // Of another checkout, which may be gone.
+    // Another checkout wrote it, which may be gone.
     if (linked !== undefined) await unlink(path);
     await symlink(target, path);
   };

@@ -107,7 +107,7 @@ export function aCluster(
   };
 }
 
-/** That of the Bundle `web` in this cluster. */
+/** The deployment of the Bundle `web` in this cluster. */
 export function aDeployment(
   cluster: string,
   {

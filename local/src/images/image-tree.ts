@@ -44,7 +44,7 @@ export interface ImageTreeOptions {
   readonly node: { readonly path: string; readonly version: string };
   /** For this architecture. Only for the agent. */
   readonly tools?: AgentTools;
-  /** Absent: without Debian's files, for programs that run with those of this machine. */
+  /** Absent: without Debian's files, for programs that run with this machine's. */
   readonly debian?: DebianSource;
 }
 

@@ -12,7 +12,7 @@ import { type AgentTools, writeFileTree } from "./image-tree.ts";
 export interface LocalImagesOptions {
   readonly config: LocalConfig;
   readonly tools: AgentTools;
-  /** Without Debian's files the programs of a tree need those of this machine. */
+  /** Without Debian's files the programs of a tree need this machine's. */
   readonly withDebian: boolean;
 }
 
@@ -85,7 +85,7 @@ async function digestOf({ tools, withDebian }: LocalImagesOptions): Promise<stri
   return hash.digest("hex").slice(0, 16);
 }
 
-/** A tree takes 0.2 GB. Those of other checkouts are written again when they are needed. */
+/** A tree takes 0.2 GB. Trees of other checkouts are written again when they are needed. */
 const maxAgeMs = 24 * 3_600_000;
 
 async function removeOld(dir: string, digest: string): Promise<void> {

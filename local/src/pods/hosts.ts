@@ -23,7 +23,7 @@ export function endpointsOf(service: Service, endpoints: readonly Endpoint[]): r
   );
 }
 
-/** Addresses by name; of several pods, the first. A Service is found only if its port is that of its pods. */
+/** Addresses by name; of several pods, the first. A Service is found only if it has the same port as its pods. */
 export function serviceHosts(
   services: readonly Service[],
   endpoints: readonly Endpoint[],

@@ -66,7 +66,7 @@ export function enter(entry: Entry, isolation: Isolation): Command {
   return isolation.kind === "mount namespace" ? inNamespace(entry) : asProcess(entry);
 }
 
-/** `unshare`, `sh` and `unshare` again replace each other: signals and the exit are those of the program. */
+/** `unshare`, `sh` and `unshare` again replace each other: signals and the exit are the program's. */
 function inNamespace({ command, image, mounts, scratch, isReadOnly }: Entry): Command {
   const root = join(scratch, "root");
   const lines = [

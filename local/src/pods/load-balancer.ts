@@ -9,7 +9,7 @@ export const loopbackClass = "flotilla.dev/loopback";
 export const loopback = "127.0.0.1";
 
 export interface LoadBalancer {
-  /** Opens and closes ports, so that those of these Services are open. */
+  /** Opens and closes ports, so that the ports of these Services are open. */
   serve(services: readonly Service[]): void;
   close(): void;
 }

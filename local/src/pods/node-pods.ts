@@ -71,7 +71,7 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
     const { uid = "", name, namespace = "" } = pod.metadata;
     const ip = freeAddress();
     const logFile = join(deps.logDir, `${namespace}_${name}.log`);
-    // Of an earlier pod of this name.
+    // An earlier pod of this name has left it.
     rmSync(logFile, { force: true });
     const running = startPod(pod, ip, {
       ...deps,

@@ -1,5 +1,5 @@
 /**
- * The node of the runner: pods that select it and tolerate its taint run here. Others, such as those of a DaemonSet that tolerates
+ * The node of the runner: pods that select it and tolerate its taint run here. Others, such as pods of a DaemonSet that tolerates
  * everything, are kwok's, which also keeps the Lease of the node.
  */
 import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";

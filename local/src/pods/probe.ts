@@ -65,7 +65,7 @@ export function portOf(container: Container, port: number | string | object | un
 }
 
 interface Repeating {
-  /** Default: that of the probe. */
+  /** Default: the probe's. */
   readonly periodMs?: number;
   readonly onResult?: (failure: string | undefined) => void;
   /** After as many failures in a row as the probe allows. */

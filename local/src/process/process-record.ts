@@ -38,7 +38,7 @@ export function watchersOf({ journal, reaper }: Watchers): Watchers {
   };
 }
 
-/** Calls `end` for all processes, the highest layer first, those of one layer in parallel. */
+/** Calls `end` for all processes, the highest layer first, processes of one layer in parallel. */
 export async function endInOrder<P extends { readonly layer: number }>(
   processes: readonly P[],
   end: (process: P) => Promise<unknown>,

@@ -4,7 +4,7 @@ import type { ServiceAccountRef } from "./account-choice.ts";
 
 const flag = "--kube-as-user=";
 
-/** Without groups: the API server adds those of the service account, and the agent needs no right to impersonate groups. */
+/** Without groups: the API server adds the service account's, and the agent needs no right to impersonate groups. */
 export function serviceAccountImpersonation({ namespace, name }: ServiceAccountRef): Impersonation {
   return { user: `system:serviceaccount:${namespace}:${name}`, groups: [] };
 }

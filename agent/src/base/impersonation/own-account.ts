@@ -1,6 +1,6 @@
 /**
  * The account that the agent itself authenticates with. No deployment may impersonate it: it would have all rights of the
- * agent, while a Policy that requires a service account says that it has those of a tenant.
+ * agent, while a Policy that requires a service account says that it has a tenant's.
  */
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type SelfSubjectReview, selfSubjectReviews } from "@flotilla/shared/kube/objects";

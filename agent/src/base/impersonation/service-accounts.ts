@@ -1,5 +1,5 @@
 /**
- * The service accounts of some namespaces, kept up to date by watches. Those of all other namespaces, which the hub may choose
+ * The service accounts of some namespaces, kept up to date by watches. Accounts in all other namespaces, which the hub may choose
  * from, are watched together, from the first deployment on that names one of them.
  */
 import { AppError } from "@flotilla/shared/errors";
@@ -15,7 +15,7 @@ export interface ServiceAccounts {
   readonly listed: Promise<void>;
   /** Throws SERVICE_ACCOUNT_MISSING if the accounts of its namespace cannot be listed. */
   exists(account: ServiceAccountRef): Promise<boolean>;
-  /** Called when an account was created or deleted, and when those of a namespace can be listed that could not be before. */
+  /** Called when an account was created or deleted, and when the accounts of a namespace can be listed that could not be before. */
   onChange(listener: () => void): void;
   run(signal: AbortSignal): Promise<void>;
 }

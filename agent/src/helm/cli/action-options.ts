@@ -1,5 +1,5 @@
 /**
- * The options of one action of Helm, from those of the release: Fleet's, and Flux's over them (docs/release-options.md). Pure.
+ * The options of one action of Helm, from the release's: Fleet's, and Flux's over them (docs/release-options.md). Pure.
  */
 import type { DeploymentContent } from "@flotilla/shared/content";
 

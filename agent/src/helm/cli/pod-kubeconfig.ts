@@ -37,7 +37,7 @@ export async function writePodKubeconfig(
     "current-context": name,
   };
   await writeFile(path, JSON.stringify(file), { mode: 0o600 });
-  // The mode above does not change that of a file that exists.
+  // The mode above does not change the mode of a file that exists.
   await chmod(path, 0o600);
   return path;
 }

@@ -1,6 +1,6 @@
 /**
  * Watches of Helm's release Secrets, of which only labels are cached. The agent watches all of them with its own rights; or,
- * if impersonation is required, those of single namespaces as the accounts of the deployments that have releases there.
+ * if impersonation is required, watches of single namespaces as the accounts of the deployments that have releases there.
  */
 import { AppError } from "@flotilla/shared/errors";
 import {
@@ -87,7 +87,7 @@ export function watchRecordsAsAccounts(deps: AccountRecordsDeps): RecordWatches 
   });
 
   /**
-   * The watch that decides about a release: that of its owner, else the first one. All see the same Secrets, but one may be
+   * The watch that decides about a release: its owner's, else the first one. All see the same Secrets, but one may be
    * later than another, so they are not mixed.
    */
   function watchOf(release: ReleaseKey): AccountWatch<Secret> | undefined {

@@ -27,7 +27,7 @@ export interface Releases {
    * then nothing is known of a namespace before. Throws RELEASE_UNREADABLE if the account may not list them.
    */
   observe(id: string, scope: WatchScope): Promise<void>;
-  /** Reads the Secrets of a release: the agent's own, or, if impersonation is required, that of one that observes it. */
+  /** Reads the Secrets of a release: as the agent, or, if impersonation is required, as an account that observes it. */
   reader(release: ReleaseKey): KubeRest;
   /** The newest record of a release. */
   latest(namespace: string, name: string): ReleaseRecord | undefined;

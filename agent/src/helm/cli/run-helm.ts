@@ -23,7 +23,7 @@ import type { ProcessRecords } from "./process-records.ts";
 export interface HelmRun {
   readonly args: readonly string[];
   readonly stdin?: string;
-  /** Besides that of the program. */
+  /** Besides the program's own environment. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Helm starts other processes, to which its limits apply as well. */
   readonly startsProcesses?: boolean;

@@ -71,7 +71,7 @@ const cacheCharacters = 32 * 1024 * 1024;
 
 export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
   const { releases, records, inventory, log } = deps;
-  /** By release. Those of tenants that make large ones must not fill the agent's memory. */
+  /** By release. Tenants that make large ones must not fill the agent's memory. */
   const lastRead = createLruCache<StoredRelease>(cacheSize, {
     maxWeight: cacheCharacters,
     weightOf: ({ manifest }) => manifest.length,

@@ -77,8 +77,8 @@ export function createApplyChartCrds(deps: ChartCrdsDeps): ApplyChartCrds {
 }
 
 /**
- * The definitions in the folders `crds` of a chart. Helm leaves out those of disabled subcharts. It has no template to render, and asks
- * no cluster. Throws CRDS_NOT_APPLIED.
+ * The definitions in the folders `crds` of a chart. Helm leaves out the folders of disabled subcharts. It has no template to render, and
+ * asks no cluster. Throws CRDS_NOT_APPLIED.
  */
 export async function chartDefinitions(
   { runHelm, withDefinitions, records }: Omit<ChartCrdsDeps, "clock">,
@@ -102,7 +102,7 @@ export async function chartDefinitions(
   );
   if (result === undefined) return [];
   if (result.code !== 0)
-    throw notApplied(release, `list those of the chart: ${helmErrorOf(result)}`);
+    throw notApplied(release, `list the definitions of the chart: ${helmErrorOf(result)}`);
   return await records.chartCrds(
     result.stdout,
     `the CustomResourceDefinitions of chart ${chart.digest}`,

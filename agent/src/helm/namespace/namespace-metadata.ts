@@ -14,7 +14,7 @@ export interface MetadataPatch {
 }
 
 /**
- * Desired labels and annotations replace the current ones, except those of Kubernetes itself; without desired ones nothing
+ * Desired labels and annotations replace the current ones, except Kubernetes' own; without desired ones nothing
  * changes. Undefined if there are no changes.
  */
 export function metadataPatch(

@@ -31,7 +31,7 @@ export function toBatches(objects: readonly unknown[]): readonly Batch[] {
 
 /**
  * The kustomization for one of several batches. A patch without a target is an error where its object is missing, so that each
- * batch gets those of its own objects, and the first also those that match nothing.
+ * batch gets the patches of its own objects, and the first also patches that match nothing.
  */
 export function kustomizationOf(
   kustomization: Kustomization,

@@ -75,7 +75,7 @@ function filesOf(manifest: string): readonly { readonly path: string; readonly t
   return parts.flatMap((path, at) => (at % 2 === 0 ? [{ path, text: parts[at + 1] ?? "" }] : []));
 }
 
-/** The items of a list; those of Helm's own annotation are in the file of the list. */
+/** The items of a list; where Helm's own annotation names the file of the list, they are in it. */
 function itemsOf(value: unknown): readonly unknown[] {
   if (value === null) return [];
   const list = listSchema.safeParse(value).data;

@@ -40,7 +40,7 @@ const goEnvironment = { GOGC: "400", GOMEMLIMIT: "200MiB" };
 /** `dir`: a folder of its own. */
 export function createPostRenderers(options: {
   readonly kustomize: KustomizeProgram;
-  /** The environment of the plugin, besides that of Helm. */
+  /** The environment of the plugin, besides Helm's. */
   readonly pluginEnvironment: Readonly<Record<string, string>>;
   readonly dir: string;
 }): WithPostRenderers {

@@ -51,7 +51,7 @@ type Definition = z.infer<typeof definitionSchema>;
 /** The content of a document. */
 type Found =
   | { readonly kind: "definition"; readonly definition: Definition }
-  /** Helm reads the policy of the list itself, not those of its items. */
+  /** Helm reads the policy of the list itself, not its items' policies. */
   | {
       readonly kind: "list";
       readonly list: Readonly<Record<string, unknown>>;

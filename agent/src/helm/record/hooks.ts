@@ -81,7 +81,7 @@ function hookOf(value: unknown): readonly HelmHook[] {
   ];
 }
 
-/** A manifest of the objects of hooks, to be read as that of a release is. */
+/** A manifest of the objects of hooks, to be read like a release's. */
 export function hookManifest(hooks: readonly HelmHook[]): string {
   return hooks.map(({ head }) => `---\n${head}\n`).join("");
 }

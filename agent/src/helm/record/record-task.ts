@@ -74,7 +74,7 @@ export interface ReadLimits {
   readonly yamlCharacters: number;
 }
 
-/** Those of a reader, which has limits of its own. */
+/** Within a reader, whose process is limited. */
 const unlimited: ReadLimits = {
   releaseBytes: maxReleaseBytes,
   yamlCharacters: Number.POSITIVE_INFINITY,

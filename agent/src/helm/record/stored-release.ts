@@ -158,7 +158,7 @@ export function contentDigest(manifest: string, hooks: readonly Hook[]): string 
     .join(".");
 }
 
-/** Whether a stored content digest is that of a release. Undefined: none is stored. */
+/** Whether a stored content digest is a release's. Undefined: none is stored. */
 export function isSameContent(
   stored: string | undefined,
   { content }: Pick<StoredRelease, "content">,
@@ -175,7 +175,7 @@ export function hasHooks(content: string): boolean {
   return content.split(".")[1] !== sha256("[]");
 }
 
-/** Whether a content digest is that of a release with the same manifest, with any hooks. */
+/** Whether a content digest fits a release with the same manifest, with any hooks. */
 export function hasManifestOf(content: string, release: Pick<StoredRelease, "content">): boolean {
   return manifestDigest({ content }) === manifestDigest(release);
 }

@@ -1,4 +1,4 @@
-/** Reads the files of a chart that Helm may render: templates, values and others, including those of subcharts. */
+/** Reads the files of a chart that Helm may render: templates, values and others, including the files of subcharts. */
 import { createReadStream } from "node:fs";
 import { posix } from "node:path";
 import { pipeline } from "node:stream/promises";

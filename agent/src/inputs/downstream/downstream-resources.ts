@@ -99,7 +99,7 @@ export interface DownstreamResources {
   apply(resources: readonly DownstreamResource[], target: DownstreamTarget): Promise<void>;
   /** Whether a release owns any. */
   has(owner: string): boolean;
-  /** Deletes those of a release that is being withdrawn and that no other refers to. */
+  /** Deletes the objects of a release that is being withdrawn and that no other refers to. */
   remove(owner: string, client: ImpersonatedClient, signal: AbortSignal): Promise<void>;
   /** Ends the watches that no other release needs. */
   forget(owner: string): void;

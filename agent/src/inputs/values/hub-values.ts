@@ -17,7 +17,7 @@ export interface HubValues {
   readonly sources: readonly unknown[];
   /** The values of Secrets. */
   readonly secrets: readonly Values[];
-  /** Those of files, which are under the deployment's own values. */
+  /** Values from files, which are under the deployment's own values. */
   readonly under: readonly ValueLayer[];
   /** Those at a path, which are over everything else. */
   readonly over: readonly ValueLayer[];

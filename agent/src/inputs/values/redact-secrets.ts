@@ -67,7 +67,7 @@ export function secretTexts(values: readonly Values[]): SecretTexts {
     for (const user of texts.filter(({ key }) => userKey.test(key)).slice(0, mostUsers))
       for (const { key, value } of texts)
         if (key !== user.key) addEncoded(`${user.value}:${value}`);
-    // Of a registry: user and password in base64.
+    // In the Secret of a registry: user and password in base64.
     const { auth } = map;
     if (typeof auth !== "string") return;
     const decoded = Buffer.from(auth, "base64").toString();

@@ -77,7 +77,7 @@ export interface InputCollector {
    */
   collectOnce(content: DeploymentContent, options: CollectOnceOptions): Promise<ReleaseInputs>;
   /**
-   * The layers of the values, lowest first, without those of the chart. Nothing is watched or kept: for a request of a user. Throws
+   * The layers of the values, lowest first, without the chart's. Nothing is watched or kept: for a request of a user. Throws
    * what `collect` and its result throw.
    */
   layers(

@@ -10,7 +10,7 @@ export type ValueOrigin =
   /** `valuesFrom`. */
   | {
       readonly kind: "ConfigMap" | "Secret";
-      /** The namespace of an object in the cluster; those of the hub are in the namespace of the HelmOp or HelmRelease. */
+      /** The namespace of an object in the cluster; the hub's objects are in the namespace of the HelmOp or HelmRelease. */
       readonly namespace?: string;
       readonly name: string;
       readonly key: string;

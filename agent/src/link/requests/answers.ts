@@ -53,7 +53,7 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
     const { id } = assignment.owner;
     const installed = deps.inventory.releasesOf(id).findLast((release) => release.uid === uid);
     const { deploymentId, content: bytes } = assignment;
-    // Of a deployment that is withdrawn, the account is known from the inventory.
+    // The inventory has the account of a deployment that is withdrawn.
     const content = bytes.length === 0 ? undefined : await unpackContent({ deploymentId, bytes });
     const client = await deps.clients.clientFor(
       content === undefined ? installed?.serviceAccount : content.serviceAccount,
@@ -74,7 +74,7 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
   }
 
   return async function answer({ deployment, body }, sink) {
-    // Of a deployment that is not assigned yet as well.
+    // A plan can also be requested for a deployment that is not assigned yet.
     if (body.kind === "plan") return await writePlan(deps, deployment, body, sink);
     const { content, client, release } = await find(deployment);
     if (body.kind === "values") {

@@ -1,4 +1,4 @@
-/** The objects of a release as they are, against those of its stored manifest as the API server would apply them. */
+/** The objects of a release as they are, against its stored manifest's as the API server would apply them. */
 import { AppError } from "@flotilla/shared/errors";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
 import {

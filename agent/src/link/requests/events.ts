@@ -22,7 +22,7 @@ export async function writeEvents(
   const objects = new Set<string>();
   const namespaces = new Set<string>();
   for await (const { kind, ref, object } of resourceTree(deps, release, signal)) {
-    // Those of an object without a namespace are in the default one.
+    // Events of an object without a namespace are in the default one.
     const namespace = ref.namespace ?? "default";
     namespaces.add(namespace);
     objects.add(`${kind}/${ref.namespace ?? ""}/${ref.name}`);

@@ -1,4 +1,4 @@
-/** The hooks of a release that a request is about: those of its newest revision, and those of the run that is in progress or has failed. */
+/** The hooks of a release that a request is about: its newest revision's, and the run's that is in progress or has failed. */
 
 import { type HookObject, type ReadRecords, readHooks } from "../../helm/index.ts";
 import type { InventoryHook } from "../../state/index.ts";
@@ -26,13 +26,13 @@ export async function hooksOfRelease(
 ): Promise<readonly ReleaseHook[]> {
   const ofStored =
     found === undefined ? [] : readableObjects(found, await readHooks(records, found.release));
-  // Of the same revision, the record has the newer results.
+  // Where both are about the same revision, the record has the newer results.
   const isStored = attempt?.revision === found?.release.revision;
   const ofAttempt = isStored ? [] : (attempt?.hooks ?? []);
   return mergeHooks(ofAttempt, ofStored, namespace);
 }
 
-/** One for each object; those of the attempt have the newer results. Pure. */
+/** One for each object; the attempt's have the newer results. Pure. */
 export function mergeHooks(
   ofAttempt: readonly InventoryHook[],
   ofStored: readonly HookObject[],

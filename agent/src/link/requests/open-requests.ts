@@ -84,7 +84,7 @@ export function createOpenRequests({
   async function run(request: AgentRequest, ended: AbortController): Promise<void> {
     const { id, deployment, body } = request;
     const finishing = new AbortController();
-    // Not that of a request that nobody waits for any more.
+    // Not the answer to a request that nobody waits for any more.
     ended.signal.addEventListener("abort", () => finishing.abort(), { once: true });
     const late = new AbortController();
     const timeoutMs = body.kind === "plan" ? planTimeoutMs : requestTimeoutMs;

@@ -1,4 +1,4 @@
-/** The pods of a release: those that the selectors of its workloads select, those of its hooks, or those of its tests. */
+/** The pods of a release: what the selectors of its workloads select, the pods of its hooks, or the pods of its tests. */
 import type { LogOptions } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";

@@ -1,4 +1,4 @@
-/** The values of a release in this cluster, as lines of JSON: each with its origin, those of Secrets masked. */
+/** The values of a release in this cluster, as lines of JSON: each with its origin, values of Secrets masked. */
 import type { ValuesOptions } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { canonicalJson } from "@flotilla/shared/json";
@@ -39,7 +39,7 @@ export async function writeValues(
   }
 }
 
-/** Those of the newest revision: the chart of one that failed is the one that has to be explained. */
+/** The values of the newest revision: the chart of one that failed is the one that has to be explained. */
 async function chartValues(
   deps: ValuesDeps,
   release: RequestedRelease,
@@ -53,7 +53,7 @@ async function chartValues(
 
 type ShownOrigin = ValueOrigin | { readonly kind: "target"; readonly name: string };
 
-/** The values of a target come as a part of those of the spec. Pure. */
+/** The values of a target come as a part of the spec's. Pure. */
 export function originOf(
   { path, origin }: { readonly path: string; readonly origin: ValueOrigin },
   { target, targetPaths }: ValuesOptions,

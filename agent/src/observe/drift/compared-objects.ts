@@ -6,7 +6,7 @@ import { type DriftObject, objectKey } from "./drift.ts";
 import { ignoreRules } from "./ignore-rules.ts";
 import type { ComparedObject } from "./object-access.ts";
 
-/** An object as a manifest names it: without a namespace it is in that of the release. */
+/** An object as a manifest names it: without a namespace it is in the release's. */
 type ManifestObject = DriftObject;
 
 export interface DriftSourceDeps {

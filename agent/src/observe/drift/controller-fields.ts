@@ -91,7 +91,7 @@ const controllerFields: readonly ControllerField[] = [
         : [],
   },
   {
-    // node-lifecycle-controller, and those of clouds. The list is one field.
+    // node-lifecycle-controller, and controllers of clouds. The list is one field.
     group: "",
     kind: "Node",
     fieldsOf: (desired) =>

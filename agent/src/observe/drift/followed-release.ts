@@ -1,6 +1,6 @@
 /**
  * One revision of a release whose drift is followed: compares its objects when they change, and corrects them when it is called.
- * The state is that of `drift-state.ts`; here are the comparisons, the timer and the requests to the API server.
+ * The state is `drift-state.ts`'s; here are the comparisons, the timer and the requests to the API server.
  */
 import type { Semaphore } from "@flotilla/shared/concurrency";
 import type { DriftContent } from "@flotilla/shared/content";

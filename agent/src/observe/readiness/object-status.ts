@@ -39,7 +39,7 @@ const rules: Readonly<Record<string, Rule>> = {
   "/Service": serviceStatus,
   "apiextensions.k8s.io/CustomResourceDefinition": crdStatus,
   "policy/PodDisruptionBudget": () => current,
-  // Of these only the conventions of all kinds apply.
+  // For these only the conventions of all kinds apply.
   "autoscaling/HorizontalPodAutoscaler": readyStatus,
   "admissionregistration.k8s.io/ValidatingAdmissionPolicy": readyStatus,
   "networking.k8s.io/ServiceCIDR": readyStatus,

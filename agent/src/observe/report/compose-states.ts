@@ -1,4 +1,4 @@
-/** The state of a deployment, from those of its releases. Pure. */
+/** The state of a deployment, from the states of its releases. Pure. */
 import type { DeploymentState, DriftInfo, RequestResult } from "@flotilla/proto";
 import { listNames } from "@flotilla/shared/text";
 import type { Assignment, ReleaseAssignment } from "../../state/index.ts";
@@ -13,7 +13,7 @@ export interface ReportedRelease {
 }
 
 /**
- * With one release its state is that of the deployment. With several, the lists have the limits of one release, and what is true
+ * With one release, the deployment has its state. With several, the lists have the limits of one release, and what is true
  * of each alone is left out: the release, its revisions and conditions, its chart. `states`: at least one, in a stable order.
  */
 export function composeStates(
@@ -30,7 +30,7 @@ export function composeStates(
   const { phase, code, retryAt, cause } = worst.state;
   const drift = composeDrift(all.flatMap((state) => state.drift ?? []));
   const request = composeRequests(states);
-  // All of them have that of the deployment.
+  // All of them have the deployment's.
   const refusedAt = all.map((state) => state.refusedAt).find((each) => each !== undefined);
   const waitsFor = [...new Set(all.flatMap((state) => state.waitsFor ?? []))];
   const objects = composeObjects(all);
@@ -70,7 +70,7 @@ function phaseWhileDesired({ phase, code }: DeploymentState): DeploymentState["p
   return code === undefined ? "pending" : "failed";
 }
 
-/** That of the deployment once each release is about its desired content; until then another one. */
+/** The deployment's own once each release is about its desired content; until then another one. */
 function contentOf(
   { deploymentId }: Pick<Assignment, "deploymentId">,
   states: readonly ReportedRelease[],

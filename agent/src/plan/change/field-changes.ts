@@ -13,7 +13,7 @@ export interface FieldChange {
 /** For an object with more changes the parts that contain them are given: its labels, its annotations, its spec. */
 const mostChanges = 2_000;
 
-/** Without those of which nothing is known but that they are generated: their pointers are in `generated`. */
+/** Without the changes of fields that are only known to be generated: their pointers are in `generated`. */
 export function fieldChanges(
   live: KubeObject,
   planned: KubeObject,

@@ -1,4 +1,4 @@
-/** Plans all objects of a release: those of the rendering, and those of the manifest before that the rendering has not. */
+/** Plans all objects of a release: the objects of the rendering, and what the manifest before has beside them. */
 import { createSemaphore } from "@flotilla/shared/concurrency";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { keepPolicy, policyAnnotation } from "../../helm/index.ts";

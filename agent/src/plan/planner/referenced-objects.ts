@@ -4,7 +4,7 @@ import { formatObjectRef } from "@flotilla/shared/api";
 import { unpackReferencedObject } from "@flotilla/shared/referenced";
 import type { KnownObject, ReferencedDeps } from "../../state/index.ts";
 
-/** Those of the request come first: they belong to the content. Throws REFERENCED_OBJECT_INVALID. */
+/** The request's objects come first: they belong to the content. Throws REFERENCED_OBJECT_INVALID. */
 export async function withRequested(
   stored: ReferencedDeps["referenced"],
   requested: readonly ReferencedObject[],

@@ -1,4 +1,4 @@
-/** Performs one action for a release: Helm is run by those of `helm-actions.ts`, readiness awaited by `await-readiness.ts`. */
+/** Performs one action for a release: Helm is run by the functions of `helm-actions.ts`, readiness awaited by `await-readiness.ts`. */
 import { unreachable } from "@flotilla/shared/errors";
 import { applyNamespaceMetadata, type ReleaseRecord } from "../../helm/index.ts";
 import type { Action } from "../state/action.ts";

@@ -25,7 +25,7 @@ export async function awaitReadiness(
 ): Promise<DeployResult | undefined> {
   const { inventory, attempts, stored, clock } = tools;
   const { desired, client } = release;
-  // The objects that are waited for are those of the record, which tenants can write.
+  // The objects that are waited for come from the record, which tenants can write.
   if (await disownChanged(tools, record)) return undefined;
   const action = inventory.revisionOf(record, record.revision)?.action ?? "upgrade";
   const found = await inSync(tools, release, record);

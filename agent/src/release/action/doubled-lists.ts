@@ -21,7 +21,7 @@ export const mergeKeys: Readonly<Record<string, readonly string[]>> = {
   topologySpreadConstraints: ["topologyKey"],
 };
 
-/** Only their lists are merged; those of other kinds are replaced as a whole. */
+/** Only their lists are merged; lists in objects of other kinds are replaced as a whole. */
 const mergedGroups = new Set(["", "apps", "batch"]);
 
 export interface ListRepair {
@@ -37,8 +37,8 @@ export function hasDoubledList(object: KubeObject): boolean {
 }
 
 /**
- * What makes the lists of an object those of the chart. `before`: the object in earlier revisions. Entries that no revision has are
- * of others, and stay.
+ * The patch after which the lists of an object are as in the chart. `before`: the object in earlier revisions. Entries that no revision
+ * has belong to others, and stay.
  */
 export function listRepairs(
   desired: KubeObject,

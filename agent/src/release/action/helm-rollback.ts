@@ -72,7 +72,7 @@ interface FailedRollback {
   readonly options: RollbackOptions;
   /** What is known of the revision that is rolled back to. */
   readonly known: InventoryRevision | undefined;
-  /** That of the failed run, if Helm has made one. */
+  /** The revision of the failed run, if Helm has made one. */
   readonly record: ReleaseRecord | undefined;
 }
 

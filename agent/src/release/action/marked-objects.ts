@@ -10,7 +10,7 @@ const maxObjects = 2_000;
 
 /**
  * Those that exist without the marks of the release: it has never applied them, because nobody can mark what he may not write.
- * Those of a kind that cannot be found count, too, but for one that the cluster does not have any more: there are none. Undefined:
+ * Objects of a kind that cannot be found count, too, but for one that the cluster does not have any more: there are none. Undefined:
  * too many to look at. Throws what the API server answers.
  */
 export async function unmarkedObjects(

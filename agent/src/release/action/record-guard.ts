@@ -121,7 +121,7 @@ function comparedRecords(records: readonly CheckedRecord[]): readonly CheckedRec
   return records.filter(({ record }, index) => index === 0 || record.status === "deployed");
 }
 
-/** By its status in the record, not that of its labels, Helm decides to install in place of it: then it deletes nothing by it. */
+/** By its status in the record, not the one in its labels, Helm decides to install in place of it: then it deletes nothing by it. */
 function isInstalledOver({ record }: CheckedRecord): boolean {
   return record.status === "uninstalled";
 }
@@ -138,7 +138,7 @@ export type ObjectsOf = (record: StoredRelease) => Promise<readonly OwnedObject[
 export interface Foreign {
   /** In none of the agent's own records. */
   readonly objects: readonly OwnedObject[];
-  /** They are those of records that the agent has read: Helm has applied them, or somebody has added them. */
+  /** They come from records that the agent has read: Helm has applied them, or somebody has added them. */
   readonly areAsRead: boolean;
 }
 

@@ -176,7 +176,7 @@ async function enterFailure(
   const isRollback = latest.revision === revision + 1;
   if (!isRollback && !isOurs(latest, desired)) return;
   deps.stored.forget(desired);
-  // With `atomic`, the hooks are those of the revision before the rollback.
+  // With `atomic`, the revision before the rollback has the hooks.
   const attempt = isOurs(own, desired) ? await failedAttempt(deps, own) : undefined;
   const release = await deps.stored.read(latest);
   const fromRecord = isPrinted(deps.inventory, desired.owner.id, release) ? undefined : true;

@@ -119,7 +119,7 @@ export interface CopyPlan {
 
 /**
  * Which records to copy. `here`: those in the namespace of the release. `wasInstalled`: the agent has installed it, so old
- * records are those of an earlier time. Undefined: nothing is to be copied. Pure.
+ * records are from an earlier time. Undefined: nothing is to be copied. Pure.
  */
 export function planCopies(
   old: readonly ReleaseRecord[],
@@ -156,7 +156,7 @@ async function isCopied(
   return before !== undefined && copy !== undefined && storedValue(before) === storedValue(copy);
 }
 
-/** The namespace in a record is that of its objects: another release of that name may have its records where it is. */
+/** The namespace in a record is the namespace of its objects: another release of that name may have its records where it is. */
 async function isOf(
   { records }: Pick<RecordsNamespaceDeps, "records">,
   secret: Secret,

@@ -40,7 +40,7 @@ function keep(why: string): ReplacementPlan {
   return { kind: "keep", why };
 }
 
-/** A namespace that the manifest does not have is that of the release. */
+/** Where the manifest does not have a namespace, it is the release's. */
 function isRefused(
   { kind, metadata }: KubeObject,
   { object }: Pick<ImmutableRefusal, "object">,

@@ -25,7 +25,7 @@ import { createFindServedKind, type ServedKind } from "./served-kinds.ts";
 /** To be called before Helm uninstalls a release, with a record that may be acted on. */
 export interface UnservedObjects {
   /**
-   * Takes the objects and hooks whose kinds are gone out of Helm's newest record, and returns them. Those of a kind that has lost the
+   * Takes the objects and hooks whose kinds are gone out of Helm's newest record, and returns them. Objects of a kind that has lost the
    * version of the record are deleted, and run, in a version that it still has. Without either, nothing is written. Throws
    * KIND_UNAVAILABLE, before it changes anything, where the cluster cannot say it now.
    */

@@ -1,4 +1,4 @@
-/** The progress of every release; the state of a deployment is reported to the hub whenever that of one of its releases changes. */
+/** The progress of every release; a deployment's state is reported to the hub whenever one of its releases changes. */
 
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentState } from "@flotilla/proto";

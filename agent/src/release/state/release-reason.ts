@@ -65,7 +65,7 @@ function stateReasons(
     case "untested":
       return ["NotTested"];
     case "unmanaged":
-      // Of what Helm rolls back to by itself no digest is known.
+      // No digest is known of the revision that Helm rolls back to by itself.
       return [isRolledBack ? "NotDeployed" : "ChangedByOthers"];
     case "conflict":
       return ["OwnedByOthers"];

@@ -1,6 +1,6 @@
 /**
- * Determines the state of a release, from Helm's storage and the desired release. Pure. The states are those of Flux's
- * HelmRelease, and those of a release that moves or that others have.
+ * Determines the state of a release, from Helm's storage and the desired release. Pure. The states are the ones of Flux's
+ * HelmRelease, and the ones of a release that moves or that others have.
  */
 import type { DeploymentKey } from "@flotilla/proto";
 import { isLocked, type ReleaseRecord } from "../../helm/index.ts";

@@ -204,7 +204,7 @@ function parseRequest(text: string | undefined): Pick<Assignment, "request"> {
 
 const sourcesSchema = z.array(z.object({ pin: z.string(), digest: z.string() }));
 
-/** Those that cannot be read bind nothing, like those of an older hub. */
+/** Digests that cannot be read bind nothing, as when an older hub sends none. */
 function parseSources(text: string | undefined): Pick<Assignment, "sources"> {
   if (text === undefined) return {};
   try {

@@ -24,7 +24,7 @@ export interface AssignmentRequest {
   readonly request?: ReleaseRequest;
   /** What the first cluster of its Bundle received for a chart whose pin does not say which bytes it means. */
   readonly sources?: readonly SourceDigest[];
-  /** What was approved to change with the content. Without a content that of the one before stays. */
+  /** What was approved to change with the content. Without a content, what was approved with the one before stays. */
   readonly verification?: PlanVerification;
 }
 

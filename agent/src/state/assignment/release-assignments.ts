@@ -45,7 +45,7 @@ export interface ReleaseAssignments {
   /** Undefined also for one that was withdrawn. */
   get(id: string): ReleaseAssignment | undefined;
   list(): readonly ReleaseAssignment[];
-  /** Those of a deployment, without the withdrawn ones. */
+  /** The assignments of a deployment, without the withdrawn ones. */
   of(deployment: string): readonly ReleaseAssignment[];
   /**
    * A release was withdrawn. Removes its deployment if that is being withdrawn and this was the last of its releases; returns whether it

@@ -66,8 +66,8 @@ const revisionSchema = z.object({
   /** Digest of the manifest and the hooks of Helm's record. */
   content: z.string(),
   /**
-   * Helm has printed nothing of it, so its content is that of the record when the agent read it: a tenant may have changed the
-   * record by then (docs/adr/0050). Absent where the content is that of a revision that Helm has printed.
+   * Helm has printed nothing of it, so its content is what the record had when the agent read it: a tenant may have changed the
+   * record by then (docs/adr/0050). Absent where the content is from a revision that Helm has printed.
    */
   fromRecord: z.literal(true).optional(),
   /** The release digest; absent for a revision that Helm created to roll back, or that somebody has changed. */
@@ -177,7 +177,7 @@ const attemptSchema = z.object({
   revision: z.number().int(),
   /** As in a revision. */
   content: z.string(),
-  /** Those of its record, which may be deleted. */
+  /** The hooks of its record, which may be deleted. */
   hooks: z.array(hookSchema),
 });
 

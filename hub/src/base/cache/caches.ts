@@ -151,7 +151,8 @@ export async function cachesSynced(caches: Caches): Promise<void> {
 /**
  * Lists again what a newly elected leader decides by: a watch that died silently, which takes half a minute to notice, must not
  * make it undo what the former leader did since. Not the BundleDeployments, of which there are thousands: a write with an old
- * resourceVersion conflicts, and one that exists already is found when it is created; staged rollouts list those of their Bundle. Resolves also when `signal` aborts.
+ * resourceVersion conflicts, and one that exists already is found when it is created; staged rollouts list the objects of their
+ * Bundle. Resolves also when `signal` aborts.
  */
 export async function refreshCaches(
   {

@@ -2,7 +2,7 @@
 import { type Cluster, isManagedElsewhere } from "@flotilla/shared/api";
 import { clusterFinalizer } from "@flotilla/shared/api/names";
 
-/** Whether its deployments are uninstalled before it is removed: never those of a Cluster that another system manages. */
+/** Whether its deployments are uninstalled before it is removed: never the deployments of a Cluster that another system manages. */
 export function isToBeEmptied(cluster: Cluster): boolean {
   return cluster.spec.deletionPolicy === "Uninstall" && !isManagedElsewhere(cluster);
 }

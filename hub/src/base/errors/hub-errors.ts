@@ -158,7 +158,7 @@ export const hubErrors = defineErrors({
   },
   REQUEST_FORBIDDEN: {
     retryable: false,
-    help: "The account may not read that of the deployments of the workspace. Grant it `get` on the subresource of `bundledeployments` that the message names (`log`, `diff`, `history`, `resources` or `events`), of the API group `fleet.cattle.io` in the workspace; for a plan `get` on `bundlerollouts/plan` of `flotilla.dev`, and `create` for the plan of a change.",
+    help: "The account may not make this request for the deployments of the workspace. Grant it `get` on the subresource of `bundledeployments` that the message names (`log`, `diff`, `history`, `resources` or `events`), of the API group `fleet.cattle.io` in the workspace; for a plan `get` on `bundlerollouts/plan` of `flotilla.dev`, and `create` for the plan of a change.",
   },
   REQUEST_TARGET_NOT_FOUND: {
     retryable: false,
@@ -220,7 +220,7 @@ export const hubErrors = defineErrors({
   },
   SESSION_TOO_LARGE: {
     retryable: false,
-    help: "The token, or the list of the user's groups, does not fit into the cookies of a session, which have at most 9,000 bytes. Log in with a token that has fewer claims, such as that of a ServiceAccount, or have the identity provider send fewer groups.",
+    help: "The token, or the list of the user's groups, does not fit into the cookies of a session, which have at most 9,000 bytes. Log in with a token that has fewer claims, such as the token of a ServiceAccount, or have the identity provider send fewer groups.",
   },
   REQUEST_FORGED: {
     retryable: false,
@@ -238,7 +238,7 @@ export const hubErrors = defineErrors({
   },
   OIDC_CLAIMS_INVALID: {
     retryable: false,
-    help: "The ID token does not say who the user is: the claim for the user name or for the groups is missing or has another type, or the email address is not verified. The rules are those of kube-apiserver's flags --oidc-*. Have the provider write the claim into the ID token, or set another one in `dashboard.oidc`.",
+    help: "The ID token does not say who the user is: the claim for the user name or for the groups is missing or has another type, or the email address is not verified. The rules are the same as for kube-apiserver's flags --oidc-*. Have the provider write the claim into the ID token, or set another one in `dashboard.oidc`.",
   },
 
   // The dashboard's API.

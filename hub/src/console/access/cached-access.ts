@@ -32,7 +32,7 @@ const maxTokens = 2_000;
 const maxAnswers = 50_000;
 /** Reviews of tokens in progress, which have places of their own: a login must not wait behind reviews of rights. */
 const maxTokenReviews = 8;
-/** Reviews of rights in progress, and those of one user. */
+/** Reviews of rights in progress, of all users and of one. */
 const reviewPlaces = { capacity: 16, share: 4 };
 /** The reviews for one user that `mayIfAsked` causes: a page of a thousand namespaces at once, then all of them again in a minute. */
 const reviewRate = { burst: 2_000, perSecond: 100 };

@@ -41,7 +41,7 @@ const tokenReviewSchema = z.looseObject({
 });
 
 /**
- * Whose token it is; undefined if the API server does not accept it. `audience`: the only one that it may be for; absent: that of
+ * Whose token it is; undefined if the API server does not accept it. `audience`: the only one that it may be for; absent: the one of
  * the API server. Throws REVIEW_FAILED.
  */
 export async function reviewToken(

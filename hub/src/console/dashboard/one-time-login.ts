@@ -24,7 +24,7 @@ export function createRedeemCode({ rest, namespace }: RedeemDeps): RedeemCode {
     const secret = await rest.get(secrets, ref);
     const { uid } = secret?.metadata ?? {};
     const isOwn = secret?.type === loginCodeSecretType && uid !== undefined;
-    // Of two who use it at the same time, one deletes it.
+    // When two use it at the same time, one of them deletes it.
     if (!isOwn || !(await rest.delete(secrets, ref, { uid })))
       throw new AppError(
         hubErrors.LOGIN_FAILED,

@@ -17,7 +17,7 @@ export type AsUser = <T>(
 ) => Promise<T>;
 
 export interface AsUserDeps {
-  /** That of the hub, for the address of the API server. */
+  /** The hub's own kubeconfig, for the address of the API server. */
   readonly kubeconfig: KubeConfig;
   readonly connection: Pick<KubeConnection, "as">;
   readonly userAgent: string;
@@ -32,7 +32,7 @@ export function createAsUser({ kubeconfig, connection, userAgent }: AsUserDeps):
         checkIdentity(credentials);
         return await work(connection.as({ user: credentials.user, groups: credentials.groups }));
       case "token": {
-        // Connections of its own: those of the hub may have its client certificate.
+        // Connections of its own: the hub's may have its client certificate.
         const rest = connectKube({ ...server, credentials }, { userAgent, connections: 1 });
         try {
           return await work(rest);

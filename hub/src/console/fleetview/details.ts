@@ -302,7 +302,7 @@ export class FleetDetails {
     };
   }
 
-  /** The token is that of the Bundle's annotation, as BundleDeployments have it. */
+  /** The token is the value of the Bundle's annotation, as BundleDeployments have it. */
   #lastRequest(bundle: Bundle | undefined): Pick<AppDetail, "lastRequest"> {
     const { clusters, version } = this.#deps;
     const asked = this.#deploymentsOf(bundle).filter(({ spec }) => spec.requestedAt);

@@ -8,7 +8,7 @@ export type Entity =
   | { readonly of: "source"; readonly ref: Pick<FleetSource, "kind" | "namespace" | "name"> }
   | {
       readonly of: "release";
-      /** That of the Bundle, which may be gone when the change is read. */
+      /** The app of the Bundle, which may be gone when the change is read. */
       readonly app: AppRef;
       readonly bundle: ObjectKey;
       readonly cluster: ObjectKey;

@@ -9,7 +9,7 @@ type ValuesRef = NonNullable<App["values"]>[number];
 /** More would not be read. */
 const mostNamed = 5;
 
-/** `deploymentsOf`: those of the Bundle. Objects that may be absent are left out. Which one is the cause only the message says. */
+/** `deploymentsOf`: the Bundle's deployments. Objects that may be absent are left out. Which one is the cause only the message says. */
 export function failedValues(
   bundle: Bundle,
   deploymentsOf: () => readonly BundleDeployment[],

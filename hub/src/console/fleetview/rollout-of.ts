@@ -115,7 +115,7 @@ function namedOf({ count, first }: { readonly count: number; readonly first: rea
 function stageOf(stage: StageStatus, inputs: RolloutInputs): RolloutStageView {
   const { name, phase, startedAt, completedAt, gates = [], failing = [] } = stage;
   const { before = [], after = [] } = inputs.strategy.find((each) => each.name === name) ?? {};
-  // Of each name the newest record counts: one that failed is asked for again after a resume.
+  // The newest record of each name counts: one that failed is asked for again after a resume.
   const newest = gates.filter(
     (gate, index) => gates.findLastIndex((each) => each.name === gate.name) === index,
   );

@@ -71,7 +71,7 @@ export interface RollbackCounts {
   readonly kept: number;
 }
 
-/** Those of a Bundle, the newest first; what was made for another Bundle of that name does not count. */
+/** The rollouts of a Bundle, the newest first; what was made for another Bundle of that name does not count. */
 export function rolloutsOfBundle(
   rollouts: StagedRolloutsDeps["rollouts"],
   bundle: Bundle,
@@ -275,7 +275,7 @@ export class StagedRolloutViews {
     return this.#assign(bundle, among).get(keyOf(cluster));
   }
 
-  /** Its own, or those of the RolloutPolicy that it names. */
+  /** Its own, or the ones of the RolloutPolicy that it names. */
   #stagesOf(bundle: Bundle): readonly RolloutStage[] {
     return stagesOf(this.#strategies.strategyOf(bundle) ?? {});
   }

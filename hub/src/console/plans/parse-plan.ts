@@ -31,7 +31,7 @@ const stageName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const parameters = ["cluster", "stage", "sample", "gate"];
 const mostSamples = 10_000;
 
-/** Whether an address is that of a plan. */
+/** Whether an address names a plan. */
 export function isPlanPath(url: string): boolean {
   return path.test(new URL(url, "http://hub").pathname);
 }

@@ -20,7 +20,7 @@ import { planAttributes, planForbidden } from "./plan-right.ts";
 
 export interface PlanRouteDeps extends AppPlanDeps {
   readonly rest: Pick<KubeRest, "raw" | "get">;
-  /** The header with the address of the client, which an ingress sets; absent: that of the connection counts. */
+  /** The header with the address of the client, which an ingress sets; absent: the address of the connection counts. */
   readonly addressHeader?: string | undefined;
   /** The reason why requests are rejected now. */
   readonly notReady: () => string | undefined;

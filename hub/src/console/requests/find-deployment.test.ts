@@ -88,7 +88,7 @@ describe("the deployment of a request", () => {
         { ...request, cluster: "c" },
         /^HelmOp shop\/web is not deployed to Cluster shop\/c: shop\/a$/,
       ],
-      // Of an earlier Cluster of that name.
+      // An earlier Cluster of that name had it.
       [fleet(["a"], () => "earlier"), request, /is deployed to no Cluster$/],
     ];
     for (const [deps, asked, message] of cases)

@@ -15,7 +15,7 @@ import type { UserRequests } from "./user-requests.ts";
 export interface RequestRouteDeps {
   readonly rest: Pick<KubeRest, "raw">;
   readonly requests: Pick<UserRequests, "answer">;
-  /** The header with the address of the client, which an ingress sets; absent: that of the connection counts. */
+  /** The header with the address of the client, which an ingress sets; absent: the address of the connection counts. */
   readonly addressHeader?: string | undefined;
   /** The reason why requests are rejected now. */
   readonly notReady: () => string | undefined;

@@ -44,7 +44,7 @@ export function commitStatus(host: StatusHost): BuildDelivery {
     if (sha === undefined) return impossible("the event has no revision that is a Git commit");
     const requests = host.requests(statusOf(event, sha, settings), settings);
     if (requests === undefined)
-      return impossible("the address of the Provider is not that of a repository");
+      return impossible("the address of the Provider is not the address of a repository");
     const { list, set, isSame } = requests;
     return {
       kind: "send",
@@ -64,8 +64,8 @@ export function repositoryPath({ pathname }: URL): readonly string[] | undefined
 }
 
 /**
- * As in Flux, other successes are no statuses: a chart's version is not one of a commit. That of a release whose chart is from Git is
- * one: the status would otherwise stay a failure. What a staged rollout does is not about one commit: the next one waits meanwhile.
+ * As in Flux, other successes are no statuses: a chart's version is not one of a commit. The version of a release whose chart is from Git
+ * is one: the status would otherwise stay a failure. What a staged rollout does is not about one commit: the next one waits meanwhile.
  */
 function isForCommit({ involvedObject, severity, reason, metadata = {} }: FluxEvent): boolean {
   const { kind } = involvedObject;

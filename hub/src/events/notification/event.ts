@@ -30,7 +30,7 @@ export interface FluxEvent {
 
 /** An event, and what decides which Alerts it is for. */
 export interface ObservedEvent {
-  /** Its metadata is that of the controller. */
+  /** It has the controller's metadata. */
   readonly event: FluxEvent;
   /** The labels of the object. */
   readonly labels: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** The kinds whose events Alerts select: Flux's that this hub has, and those of the fleet. */
+/** The kinds whose events Alerts select: Flux's that this hub has, and the fleet's. */
 import { clusters } from "@flotilla/shared/api";
 import { appDefinition, appKinds } from "@flotilla/shared/api/apps";
 
@@ -16,7 +16,7 @@ const groupOfKind: Readonly<Record<string, string>> = {
 
 export const notifiedKinds: readonly string[] = Object.keys(groupOfKind);
 
-/** Whether events of a kind are ever sent: not those of Policies, tokens or the Alerts themselves. */
+/** Whether events of a kind are ever sent: not events of Policies, tokens or the Alerts themselves. */
 export function isNotified(apiVersion: string, kind: string): boolean {
   const [group = ""] = apiVersion.split("/");
   return groupOfKind[kind] === group;

@@ -179,7 +179,7 @@ describe("the expressions of an Alert", () => {
       remarks: [
         {
           reason: "InvalidConfig",
-          note: "regular expressions are ignored: those of all Alerts of this namespace take too long; write fewer or simpler ones",
+          note: "regular expressions are ignored: matching the expressions of all Alerts of this namespace takes too long; write fewer or simpler ones",
         },
       ],
     });

@@ -71,7 +71,7 @@ export function matchAlert(
 
 const sourcesIgnored: Remark = {
   reason: "InvalidConfig",
-  note: "eventSources are ignored: those of all Alerts of this namespace take too long; write fewer, with fewer labels",
+  note: "eventSources are ignored: matching the eventSources of all Alerts of this namespace takes too long; write fewer, with fewer labels",
 };
 
 /** Whether a source of an Alert in `namespace` selects an object. */
@@ -149,7 +149,7 @@ function anyMatches(
       add(`the regular expression ${expression} is ignored: ${match.why}`);
     if (match.kind === "spent") {
       add(
-        "regular expressions are ignored: those of all Alerts of this namespace take too long; write fewer or simpler ones",
+        "regular expressions are ignored: matching the expressions of all Alerts of this namespace takes too long; write fewer or simpler ones",
       );
       return { isMatch: false, remarks };
     }

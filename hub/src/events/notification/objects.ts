@@ -18,7 +18,7 @@ export function isWrittenProvider(provider: Provider | undefined): provider is W
   return provider?.spec !== undefined;
 }
 
-/** Such an Alert sends nothing. Flux's definitions, which may be those of this cluster, have no limit. */
+/** Such an Alert sends nothing. Flux's definitions, which this cluster may have, have no limit. */
 export function hasTooManySources({ spec }: WrittenAlert): boolean {
   return spec.eventSources.length > maxEventSources;
 }

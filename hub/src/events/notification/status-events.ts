@@ -98,7 +98,7 @@ export function clusterEvents(
 }
 
 /**
- * Flux's reasons of Ready for a release that Helm is not run for, and those of the hub's own rules. Violations of a Policy have
+ * Flux's reasons of Ready for a release that Helm is not run for, and the reasons of the hub's own rules. Violations of a Policy have
  * Events of their own.
  */
 const blockedTypes: Readonly<Record<string, EventNote["type"]>> = {

@@ -97,7 +97,7 @@ function verify({ type, token }: Expected, { header, body }: WebhookRequest): Au
   }
 }
 
-/** As GitHub's webhooks, and those of Bitbucket Server, are signed. */
+/** As GitHub's and Bitbucket Server's webhooks are signed. */
 function ofGitHub(token: string, { header, body }: WebhookRequest): Authentication {
   const contentType = mediaType(header("content-type"));
   const isForm = contentType === "application/x-www-form-urlencoded";

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * That of the connection or, behind an ingress, the one that the ingress has added to a header: the last entry, since the client
+ * The address of the connection or, behind an ingress, the one that the ingress has added to a header: the last entry, since the client
  * can write all others. `header`: only where it is configured; without an ingress the client would write that, too.
  */
 export function clientAddress(

@@ -14,7 +14,7 @@ export function hasSpec(receiver: FluxReceiver): receiver is Receiver {
   return receiver.spec !== undefined;
 }
 
-/** Whether it names more than any call may trigger: Flux's definitions, which may be those of this cluster, have no limit. */
+/** Whether it names more than any call may trigger: Flux's definitions, which this cluster may have, have no limit. */
 export function hasTooMany({ spec }: Receiver): boolean {
   return spec.resources.length > maxResources;
 }

@@ -18,7 +18,7 @@ export type Payload =
 const jsonTypes: ReadonlySet<ReceiverType> = new Set(["dockerhub", "quay", "acr", "nexus"]);
 
 /**
- * The JSON of the body, and `{}` of a body with another content type, or for a Receiver without filters. That of gcr is the event
+ * The JSON of the body, and `{}` of a body with another content type, or for a Receiver without filters. For gcr it is the event
  * in the message of Pub/Sub, whatever the content type. `onParse`: is called before the body is parsed, which happens once.
  */
 export function payloadOf(

@@ -10,7 +10,7 @@ const timeoutMs = 10_000;
 export interface WebhookRouteOptions {
   /** The reason why calls are rejected now. */
   readonly notReady: () => string | undefined;
-  /** The header with the address of the client, which an ingress sets; absent: that of the connection counts. */
+  /** The header with the address of the client, which an ingress sets; absent: the address of the connection counts. */
   readonly addressHeader?: string | undefined;
 }
 

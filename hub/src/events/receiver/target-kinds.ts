@@ -1,4 +1,4 @@
-/** The kinds that Receivers trigger: ours, and those of Flux that the hub reconciles. */
+/** The kinds that Receivers trigger: ours, and Flux's that the hub reconciles. */
 import { appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import {
   buckets,

@@ -1,4 +1,4 @@
-/** The webhooks of a replica, put together: those of Receivers at `/hook/`, and the endpoint of registries at `/hooks/`. */
+/** The webhooks of a replica, put together: for Receivers at `/hook/`, and the endpoint of registries at `/hooks/`. */
 import type { HelmOp } from "@flotilla/shared/api";
 import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names";
 import type { Receiver as FluxReceiver } from "@flotilla/shared/flux";

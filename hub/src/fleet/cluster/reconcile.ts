@@ -95,7 +95,7 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     if (choice.left !== undefined) recordLeftNamespace(deps, cluster, choice.name, choice.left);
     const namespace = deps.namespaces.get(choice.name);
     if (namespace?.metadata.deletionTimestamp !== undefined) {
-      // That of an earlier Cluster of this name. Its end enqueues this Cluster again.
+      // It belongs to an earlier Cluster of this name. Its end enqueues this Cluster again.
       return done();
     }
     if (namespace === undefined) {

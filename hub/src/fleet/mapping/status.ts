@@ -13,7 +13,7 @@ export interface MappingInputs {
   readonly mapping: BundleNamespaceMapping;
   /** The other namespaces with Clusters that it selects, by name. */
   readonly namespaces: readonly string[];
-  /** Those of them whose Policies keep its Bundles off their Clusters, by name. */
+  /** The ones among them whose Policies keep its Bundles off their Clusters, by name. */
   readonly refused: readonly string[];
   /** RFC 3339. */
   readonly now: string;

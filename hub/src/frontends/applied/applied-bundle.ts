@@ -1,5 +1,5 @@
 /**
- * Bundles that were applied by hand, without a HelmOp: such a Bundle is a release, which is validated and resolved as that of a
+ * Bundles that were applied by hand, without a HelmOp: such a Bundle is a release, which is validated and resolved like the release of a
  * HelmOp. The spec belongs to its author and is never written; the hub's results are in its status. Pure.
  */
 import type { Bundle, HelmOp } from "@flotilla/shared/api";

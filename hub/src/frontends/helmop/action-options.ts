@@ -2,7 +2,7 @@
 import type { BundleDeploymentOptions } from "@flotilla/shared/api";
 import { mergeOptions, releaseNamespace } from "../../rules/index.ts";
 
-/** `base`: of the HelmOp, when the options are those of a target. */
+/** `base`: of the HelmOp, when the options are a target's. */
 export function actionOptionsProblem(
   options: BundleDeploymentOptions,
   base: BundleDeploymentOptions = {},

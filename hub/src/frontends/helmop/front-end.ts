@@ -98,7 +98,7 @@ export function helmOpFrontEnd(deps: HelmOpDeps): FrontEnd<HelmOp, HelmOpStatus,
     };
   }
 
-  /** The pins of the Bundle where their signature is valid; those of the status for what the Bundle has none for. */
+  /** The pins of the Bundle where their signature is valid; the status's pins for what the Bundle has none for. */
   function withSignedPins(key: ObjectKey, state: ResolutionState): ResolutionState {
     const bundle = deps.bundles.get(key);
     const signed = (bundle && deps.signer.pinsOf(bundle)) ?? [];

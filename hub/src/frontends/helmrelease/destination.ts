@@ -17,7 +17,7 @@ const kubeconfigSuffix = "-kubeconfig";
 
 /** The Clusters that it names. */
 export interface Destination {
-  /** The namespace of the Clusters; undefined: that of the HelmRelease. */
+  /** The namespace of the Clusters; undefined: the HelmRelease's. */
   readonly clusterNamespace?: string;
   readonly targets: readonly BundleTarget[];
 }
@@ -46,7 +46,7 @@ export function destinationOf(release: HelmRelease): Destination | AppError {
   };
 }
 
-/** The namespaces whose Policies it obeys: its own, and that of its Clusters. */
+/** The namespaces whose Policies it obeys: its own, and its Clusters'. */
 export function policyNamespacesOf(release: HelmRelease): readonly string[] {
   const { namespace = "" } = release.metadata;
   const destination = destinationOf(release);

@@ -1,4 +1,4 @@
-/** The options of a HelmRelease as those of a Bundle, with Flux's defaults where they differ from Fleet's. Pure. */
+/** The options of a HelmRelease as a Bundle has them, with Flux's defaults where they differ from Fleet's. Pure. */
 import type { BundleOrigin, BundleSpec } from "@flotilla/shared/api";
 import type { HelmReleaseSpec } from "@flotilla/shared/flux";
 

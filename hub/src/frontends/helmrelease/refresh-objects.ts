@@ -1,6 +1,6 @@
 /**
  * Reads the Secrets and ConfigMaps that a HelmRelease is installed with again in its interval, and when a reconcile is requested. On every
- * replica, because each sends them to its own agents. Those of namespaces that are watched are up to date without.
+ * replica, because each sends them to its own agents. Objects in namespaces that are watched are up to date without.
  */
 
 import { type Bundle, type BundleOrigin, type ObjectRef, placeOnHub } from "@flotilla/shared/api";

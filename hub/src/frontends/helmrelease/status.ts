@@ -249,7 +249,7 @@ function unpreparedOf(
     : { reason, message: deployed?.message || stalled?.message || "" };
 }
 
-/** Flux's reasons, by those of the condition Deployed. */
+/** Flux's reasons, by the reasons of the condition Deployed. */
 const unpreparedReasons: ReadonlyMap<string, string> = new Map([
   [chartNotFetched, fluxReason.artifactFailed],
   [artifactFailed, fluxReason.artifactFailed],
@@ -275,7 +275,7 @@ function progressOf(
 ): readonly FluxCondition[] {
   if (ready.status === "True") return [];
   const { reason, message } = ready;
-  // Of an earlier generation it says nothing about this one.
+  // What was found for an earlier generation says nothing about this one.
   if (accepted.status === "False" && ready.status === "False")
     return stalledReasons.has(accepted.reason ?? "")
       ? [{ type: fluxType.stalled, status: "True", reason, message }]

@@ -64,7 +64,7 @@ export function frontEndReconciler<T extends KubeObject, S extends WithCondition
   };
 
   async function update(object: T, context: ReconcileContext): Promise<Result> {
-    // Read once: while this reconcile waits, the status may be written, and that of this version of the object be forgotten.
+    // Read once: while this reconcile waits, the status may be written, and the status of this version of the object be forgotten.
     const status = statuses.current(object);
     if (frontEnd.suspended !== undefined && frontEnd.isSuspended(object))
       return await suspend(object, status, context.signal);

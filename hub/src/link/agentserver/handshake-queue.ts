@@ -3,9 +3,9 @@
  * nothing: a caller without a certificate can open connections without end.
  *
  * Each handshake takes a token of a bucket for the whole port. When an agent authenticates on the connection, or enrols, the
- * token is given back: agents are as fast as the hub is, however many connect at once. Those of other callers are limited to
- * the rate of the bucket. When it is empty, connections wait. First are those of address blocks where agents have just
- * authenticated, then those of blocks with the fewest handshakes that came to nothing: a flood from one address or from many
+ * token is given back: agents are as fast as the hub is, however many connect at once. Connections of other callers are limited to
+ * the rate of the bucket. When it is empty, connections wait. First are connections from address blocks where agents have just
+ * authenticated, then from blocks with the fewest handshakes that came to nothing: a flood from one address or from many
  * waits behind callers that have not been seen before. When too many wait, those that would be last are dropped.
  */
 import { createTokenBucket, type RateLimits, type TokenBucket } from "@flotilla/shared/concurrency";

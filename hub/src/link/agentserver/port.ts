@@ -65,7 +65,8 @@ interface Connection {
   readonly settle: () => void;
 }
 
-const tooMany = "too many connections without an agent; closing those of addresses with the most";
+const tooMany =
+  "too many connections without an agent; closing connections of the addresses with the most";
 
 export function createAgentPort({
   onConnection,

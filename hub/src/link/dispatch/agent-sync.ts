@@ -35,7 +35,7 @@ export interface DesiredState {
   deployment(name: string): BundleDeployment | undefined;
   /** All of them, those being deleted included. */
   deployments(): readonly BundleDeployment[];
-  /** Those of the Bundle of one, in all clusters, whose agents reported what they received of a bucket. */
+  /** The deployments of the same Bundle, in all clusters, whose agents reported what they received of a bucket. */
   sourceReports(name: string): readonly BundleDeployment[];
   cluster(): Cluster | undefined;
 }

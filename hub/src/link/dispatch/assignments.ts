@@ -19,7 +19,7 @@ export interface AssignmentsDeps {
   readonly stored: readonly ObservedDeployment[];
   /** The BundleDeployment of a name in the cluster namespace, as it is now. */
   readonly desired: (name: string) => BundleDeployment | undefined;
-  /** Those of its Bundle, in all clusters, whose agents reported what they received of a bucket. */
+  /** The deployments of its Bundle, in all clusters, whose agents reported what they received of a bucket. */
   readonly sourceReports: (name: string) => readonly BundleDeployment[];
   readonly contents: ContentReader;
   /** Only contents that the hub has assigned to a deployment are sent. */

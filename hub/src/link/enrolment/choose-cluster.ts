@@ -83,7 +83,7 @@ function newCluster({
     : { kind: "create", name: clusterName };
 }
 
-/** Also a name that the hub chose, or that of a Cluster which is enrolled for the first time or with another key. */
+/** Also a name that the hub chose, or the name of a Cluster which is enrolled for the first time or with another key. */
 function rejectName(
   choice: ClusterChoice,
   allowed: readonly string[] | undefined,

@@ -1,7 +1,7 @@
 /**
  * The handlers of Enroll and Renew, which alone issue certificates to agents.
  *
- * Each client, each sender and the whole hub have a rate limit; those of the sender and the hub count only requests with a valid
+ * Each client, each sender and the whole hub have a rate limit; the sender's and the hub's count only requests with a valid
  * token or key, so that nobody else can use them up. A repeated rejection is logged once a minute. Failures of a sender have no
  * limit of their own: whole fleets share one address, and agents with a valid token must not wait for others.
  */

@@ -1,4 +1,4 @@
-/** The identity of a replica of the hub: one URI SAN of its certificate, which is unlike that of every agent. Pure. */
+/** The identity of a replica of the hub: one URI SAN of its certificate, which is unlike every agent's. Pure. */
 import { onlyUri } from "./cluster-identity.ts";
 
 export interface ReplicaIdentity {

@@ -56,7 +56,7 @@ describe("the epoch of a new stream", () => {
             const stream = {
               recorded: agent,
               reportedEpoch: 0,
-              // Of a process that has given the floor to a stream before.
+              // A process that has given the floor to a stream before.
               connectedEpoch: last === floorOf(replica) ? last : 0,
             };
             const isKept = isBelowFloor(stream, replica, floorOf(replica));

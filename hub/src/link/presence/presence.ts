@@ -264,7 +264,7 @@ function keptEpoch(
     recorded.namespace === namespace &&
     isDeepStrictEqual(recorded.capabilities, capabilities) &&
     isDeepStrictEqual(orphans.slice(0, maxOrphans), cluster.status?.orphans ?? []);
-  // The second stream of this process needs an epoch above that of the first.
+  // The second stream of this process needs an epoch above the first one's.
   if (!isSame || entry.epoch !== undefined || entry.ended !== undefined) return undefined;
   const stream = { recorded, reportedEpoch, connectedEpoch: 0 };
   return isBelowFloor(stream, replica, floor) ? floor : undefined;
@@ -303,7 +303,7 @@ function reconciledFields(
   { ended, orphans: pending }: Pick<Changes, "ended" | "orphans">,
 ): AgentFields | undefined {
   const agent = agentAfter(deps, status, decision, ended);
-  // Of the present stream, or of the last one.
+  // Names from the present stream, or from the last one.
   const isPresent = pending !== undefined && pending.epoch >= (status?.agent?.epoch ?? 0);
   const orphans = isPresent ? pending.names : undefined;
   const isChanged = orphans !== undefined && !isDeepStrictEqual(orphans, status?.orphans ?? []);

@@ -90,7 +90,7 @@ export function addressOf(lease: Lease | undefined): string | undefined {
   return lease?.metadata.annotations?.[replicaAddressAnnotation] || undefined;
 }
 
-/** `address`: "" if it is not known, which also removes that of an earlier process of the same name. */
+/** `address`: "" if it is not known, which also removes the address of an earlier process of the same name. */
 export function withAddress(lease: Lease, address: string): Lease {
   const annotations = { ...lease.metadata.annotations, [replicaAddressAnnotation]: address };
   return { ...lease, metadata: { ...lease.metadata, annotations } };

@@ -127,7 +127,7 @@ export async function openReplicaLink(listen: ListenAddress): Promise<ReplicaLin
           const found = replicaInNames(peer.subjectaltname);
           return found?.hubId === hubId && found.replica === name
             ? undefined
-            : new Error(`its certificate is not that of replica ${name}`);
+            : new Error(`its certificate is not the certificate of replica ${name}`);
         },
       }).end(forwardedJson(request));
       try {

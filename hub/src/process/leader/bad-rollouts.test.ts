@@ -169,7 +169,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       "two of one name",
       stages({ name: "a", ...canary }, { name: "a" }),
       "HelmOp",
-      inField("stages[1].name", "is a, as that of an earlier stage: give it another name"),
+      inField("stages[1].name", "is a, the name of an earlier stage: give it another name"),
     ],
     [
       "seventeen",

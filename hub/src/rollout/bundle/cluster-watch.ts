@@ -1,7 +1,7 @@
 /**
  * The Bundles that a change of a Cluster concerns: those that are, were or may be deployed there, and not all of the namespace.
  * Each of thousands of Bundles may have a thousand targets, so they are compared with pauses. Until then the changes of a
- * namespace wait, and those of one cluster are compared together: what waits is bounded by the clusters.
+ * namespace wait, and the changes of one cluster are compared together: what waits is bounded by the clusters.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, BundleStatus, Cluster } from "@flotilla/shared/api";

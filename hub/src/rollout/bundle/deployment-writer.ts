@@ -24,7 +24,7 @@ export interface DeploymentWriterDeps {
 }
 
 export interface DeploymentWriter {
-  /** The deployments of a Bundle; those of a Cluster that another system manages stay as they are. */
+  /** The deployments of a Bundle; where another system manages the Cluster, they stay as they are. */
   existing(bundle: Bundle): readonly BundleDeployment[];
   /** The one among them in a cluster. */
   in(bundle: Bundle, cluster: Cluster): BundleDeployment | undefined;
@@ -179,7 +179,7 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
   }
 }
 
-/** Those of all namespaces, from the API server. A Bundle whose name is too long for a label is not accepted, and has none. */
+/** The deployments in all namespaces, from the API server. A Bundle whose name is too long for a label is not accepted, and has none. */
 export async function listDeployments(
   rest: KubeRest,
   { metadata: { name, namespace = "" } }: Bundle,

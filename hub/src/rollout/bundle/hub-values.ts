@@ -20,7 +20,7 @@ export interface ReadValues {
 
 export interface HubValues {
   /**
-   * Those of a Bundle whose strategy, with that of its RolloutPolicy, has stages; undefined: it has no such values, or no stages. From
+   * The values of a Bundle whose strategy, its own or its RolloutPolicy's, has stages; undefined: it has no such values, or no stages. From
    * then on the objects are watched for it, until `forget`. Throws VALUES_UNREADABLE.
    */
   of(bundle: Bundle): Promise<ReadValues | undefined>;

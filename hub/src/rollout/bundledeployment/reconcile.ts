@@ -24,7 +24,7 @@ export function needsNoConfirmation(
   return (
     cluster?.status?.agent?.epoch === undefined ||
     !isForCluster(deployment, cluster.metadata.uid) ||
-    // Of a Cluster that left the namespace of another one: its agent gets nothing from there.
+    // The Cluster has left this namespace for another one: its agent gets nothing from here.
     (cluster.status.namespace !== undefined &&
       deployment.metadata.namespace !== clusterNamespaceOf(cluster))
   );

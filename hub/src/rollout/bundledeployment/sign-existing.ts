@@ -83,7 +83,7 @@ export async function signExisting(
   return unsigned.length === 0;
 }
 
-/** Those of a Cluster that another system manages stay as they are. */
+/** Deployments for a Cluster that another system manages stay as they are. */
 function isOurs(deployment: BundleDeployment, clusters: SigningDeps["clusters"]): boolean {
   const cluster = clusters.get(clusterKeyOf(deployment));
   return cluster === undefined || !isManagedElsewhere(cluster);

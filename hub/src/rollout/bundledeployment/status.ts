@@ -251,7 +251,7 @@ function modifiedMessage(state: DeploymentState): string {
   return first === undefined ? "objects of the release have drift" : modifiedText(first);
 }
 
-/** Those of the release itself, with Flux's types. */
+/** The conditions of the release itself, with Flux's types. */
 function releaseConditions(deployment: BundleDeployment, { conditions = [] }: DeploymentState) {
   const observedGeneration = deployment.metadata.generation ?? 0;
   return conditions.map((condition) => ({ ...condition, observedGeneration }));

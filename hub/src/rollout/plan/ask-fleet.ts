@@ -44,7 +44,7 @@ export interface GroupText {
 }
 
 /**
- * The texts of the first groups, by key of the cluster that has answered: of the one whose digest is still that of its group. What
+ * The texts of the first groups, by key of the cluster that has answered: of the one that still has the digest of its group. What
  * exceeds the limit of all together is left out.
  */
 export async function askTexts(

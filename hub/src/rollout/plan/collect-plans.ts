@@ -20,7 +20,7 @@ export interface CollectPlansDeps {
 const everyMs = 3_600_000;
 const keptMs = 24 * 3_600_000;
 
-/** Whether a Secret may go. `rollout`: that of its annotation; undefined: it does not exist. */
+/** Whether a Secret may go. `rollout`: the one that its annotation names; undefined: it does not exist. */
 export function isOutdatedPlan(
   { metadata }: Secret,
   rollout: BundleRollout | undefined,

@@ -8,7 +8,7 @@ import {
 import type { AskedPlan } from "./ask-fleet.ts";
 import type { PlanGroup } from "./group-plans.ts";
 
-/** `total`: the clusters that it is about; `notAsked`: those of them that others stand for. */
+/** `total`: the clusters that it is about; `notAsked`: the ones among them that others stand for. */
 export function fleetPlanOf(
   { groups, unchanged, unknown, texts }: AskedPlan,
   { total, notAsked }: { readonly total: number; readonly notAsked: number },

@@ -4,7 +4,7 @@ import type { PlanOutcome, UnknownReason } from "./plan-outcome.ts";
 
 /** Clusters in which the same would change. */
 export interface PlanGroup {
-  /** The diffs in it: one, or those of one shape that were folded. */
+  /** The diffs in it: one, or several of one shape that were folded. */
   readonly digests: readonly string[];
   readonly shape: string;
   /** The result of `sample`. */
@@ -25,7 +25,7 @@ export interface UnknownGroup {
 }
 
 export interface GroupedPlans {
-  /** The largest first; those of the same size by digest. */
+  /** The largest first; groups of the same size by digest. */
   readonly groups: readonly PlanGroup[];
   /** The digests of all changes, each once, sorted; also of what was folded. */
   readonly digests: readonly string[];
@@ -34,7 +34,7 @@ export interface GroupedPlans {
   readonly unknown: readonly UnknownGroup[];
 }
 
-/** From so many groups on those of one shape are folded, and no more are listed. */
+/** From so many groups on, groups of one shape are folded, and no more are listed. */
 export const mostGroups = 50;
 
 /** `outcomes`: by key of the cluster. */

@@ -1,6 +1,6 @@
 /**
  * The Bundle that an app would have with another version or other values. It is validated, judged by Policies and resolved like
- * that of an object which says so, and nothing of it is written.
+ * the Bundle of an object which says so, and nothing of it is written.
  */
 import type { Bundle, ChartPin, HelmOp, HelmOptions } from "@flotilla/shared/api";
 import type { AppKind } from "@flotilla/shared/api/apps";

@@ -72,7 +72,7 @@ const pinning: ReadonlySet<BundleRolloutStatus["phase"]> = new Set([
 ]);
 
 /**
- * In the order of their names, those of namespaces that mappings add with the others. A namespace whose Policies refuse the Bundle is
+ * In the order of their names, with the Clusters of namespaces that mappings add. A namespace whose Policies refuse the Bundle is
  * left out.
  */
 export async function planCandidates(

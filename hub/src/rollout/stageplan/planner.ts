@@ -85,7 +85,7 @@ interface Plans {
 }
 
 export function createPlanner({ ask: askOne, signer, clock, log }: PlannerDeps): Planner {
-  // Of all rollouts together.
+  // The limit is for all rollouts together.
   const permits = createSemaphore(parallelPlans);
   const ask: AskAgent = (...question) => permits.run(() => askOne(...question));
   const byRollout = new Map<string, Plans>();

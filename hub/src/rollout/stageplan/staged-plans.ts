@@ -38,7 +38,7 @@ export function createStagedPlans(deps: StagedPlansDeps): StagedPlans {
     try {
       await rest.create(secrets, secret);
     } catch (thrown) {
-      // Of before a crash: it is named by what it is about.
+      // It exists since before a crash: its name says what it is about.
       if (!isAlreadyExists(thrown)) throw thrown;
     }
   }

@@ -25,7 +25,7 @@ export type RolloutChoice =
   | { readonly kind: "start"; readonly stable: string | undefined };
 
 /**
- * `rollouts`: those of the Bundle that count, by number. Only the newest revision that waits is remembered, and a revision whose rollout
+ * `rollouts`: the Bundle's that count, by number. Only the newest revision that waits is remembered, and a revision whose rollout
  * has halted or ended is not started again by itself.
  */
 export function chooseRollout(

@@ -8,7 +8,7 @@ import { cutText } from "@flotilla/shared/text";
 import { formatTimeMs, parseGoDuration, parseTime } from "@flotilla/shared/time";
 import { type WindowFacts, windowsAt } from "./stage-windows.ts";
 
-/** What gates are decided by. The windows are those of the namespace: a gate passes when its Schedule is open. */
+/** What gates are decided by. The windows are the namespace's: a gate passes when its Schedule is open. */
 export interface GateFacts extends WindowFacts {
   readonly nowMs: number;
   /** Every member that was promoted is done, but for failures that are tolerated. */
@@ -148,7 +148,7 @@ export function judgeGate(gate: StageGate, record: GateRecord, facts: GateFacts)
 /** What a person can do about an approval by a name that was not checked. */
 export const unverifiedText = `the API server has not checked who approved: install the ValidatingAdmissionPolicy ${gateDecisionPolicy}, which the chart flotilla-crds has and which needs Kubernetes 1.30, and resume; or set unverifiedApprovals in the chart flotilla`;
 
-/** Measured from a time that is stored here: the time of a condition may be that of another content. */
+/** Measured from a time that is stored here: a condition may have its time from another content. */
 function judgeSoak(duration: string, record: GateRecord, facts: GateFacts): GateRecord {
   const { soakingSince, ...others } = record;
   if (!facts.isSettled) return soakingSince === undefined ? record : others;

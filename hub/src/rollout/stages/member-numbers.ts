@@ -3,7 +3,7 @@ import type { Cluster } from "@flotilla/shared/api";
 import { keyOf, type ObjectKey, type ObjectRef, refOf } from "@flotilla/shared/kube/objects";
 
 export class MemberNumbers {
-  /** In order. The texts are those of the Clusters in the cache, so they cost a pointer each. */
+  /** In order. The texts belong to the Clusters in the cache, so they cost a pointer each. */
   readonly #names: readonly string[];
   readonly #namespaces: readonly string[];
 

@@ -162,8 +162,8 @@ export interface SetsInputs {
 }
 
 /**
- * Of an evaluation that decided nothing new. Undefined: the rollout does not promote, or a report may mean more than another number of
- * the stage that does.
+ * The members by what they wait for, after an evaluation that decided nothing new. Undefined: the rollout does not promote, or a
+ * report may mean more than another number of the stage that does.
  */
 export function memberSetsOf(
   inputs: StepInputs,

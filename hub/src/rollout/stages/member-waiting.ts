@@ -84,7 +84,7 @@ export function memberWaiting(input: WaitingStage, members: readonly ClassedMemb
   };
 }
 
-/** Those of the first members that no window ever opens: they are left in the end, and then they are the first. */
+/** Which of the first members no window ever opens for: they are left in the end, and then they are the first. */
 function shutOutOf(
   { stage, isNeverOpenFor }: WaitingStage,
   offSchedule: readonly ClassedMember[],

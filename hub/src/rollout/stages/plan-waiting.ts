@@ -42,7 +42,7 @@ function some(members: readonly Member[]): Named | undefined {
   return members.length === 0 ? undefined : named(members.map(({ key }) => key));
 }
 
-/** The members for which there is a reason, with that of the first. */
+/** The members for which there is a reason, with the first one's. */
 function withReason(
   members: readonly Member[],
   reasonOf: (member: Member) => string | undefined,

@@ -63,7 +63,7 @@ export function testedContents(
   return (content) => pinned.get(content) ?? byBundle;
 }
 
-/** Whether the newest rollout of an app has completed a stage, or all. `rollouts`: those of the namespace that the hub made. */
+/** Whether the newest rollout of an app has completed a stage, or all. `rollouts`: what the hub made in the namespace. */
 export function isRolledOut(
   rollouts: readonly BundleRollout[],
   { kind, name, stage }: NonNullable<StageGate["rollout"]>,

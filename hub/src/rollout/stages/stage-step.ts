@@ -58,7 +58,7 @@ export function isReopened({
   return stored?.phase === "Skipped" && !isSkipped && !isEmpty;
 }
 
-/** Whether its clusters may be promoted: those of a completed stage are late. */
+/** Whether its clusters may be promoted: in a completed stage, the ones that come late. */
 export function mayPromote(phase: StageStatus["phase"] | undefined): boolean {
   return phase === "Progressing" || phase === "Completed";
 }

@@ -53,7 +53,7 @@ export interface StagedPass<P> {
 }
 
 interface ReadingPass extends StagedPass<unknown> {
-  /** The objects that a stored content refers to: a BundleDeployment names those of what it runs alone. */
+  /** The objects that a stored content refers to: a BundleDeployment names only the objects of what it runs. */
   readonly referencesOf: (deploymentId: string) => Promise<readonly string[]>;
 }
 
@@ -176,7 +176,7 @@ export function createStagedTargets({
       .flatMap(({ spec }) => spec.targets)
       .find((target) => target.deploymentID === deploymentId);
     if (pinned !== undefined) return pinned.referencedObjects ?? [];
-    // Of before the strategy had stages.
+    // A content from before the strategy had stages.
     const bytes = await stored.read(deploymentId);
     return formatUsed(usedBy(await unpackContent({ deploymentId, bytes })));
   }

@@ -96,7 +96,7 @@ export function appRefOf({ metadata, spec }: Bundle): AppRef {
 }
 
 /**
- * That of a deployment whose Bundle is deleted: it has the labels of its Bundle. An app with a longer name than a label
+ * The app of a deployment whose Bundle is deleted: it has the labels of its Bundle. An app with a longer name than a label
  * has the shortened one. Undefined without labels.
  */
 export function appRefOfDeployment({ metadata }: BundleDeployment): AppRef | undefined {
@@ -141,7 +141,7 @@ function bundlesOf(dependsOn: Bundle["spec"]["dependsOn"], namespace = ""): read
   });
 }
 
-/** That of the rejection comes first: no request is made to the source before it is gone. */
+/** The reason of the rejection comes first: no request is made to the source before it is gone. */
 function codeIn(
   rejectedCode: string | undefined,
   attempt: ResolutionStatus | undefined,

@@ -42,7 +42,7 @@ type KeyReference = NonNullable<ValuesReference["secretKeyRef"]>;
 export interface ContentSource {
   readonly bundleName: string;
   /**
-   * The Bundle's namespace, for a content of Clusters of other namespaces: there objects and Bundles that the Bundle names are those of
+   * The Bundle's namespace, for a content of Clusters of other namespaces: there objects and Bundles that the Bundle names are in
    * its own namespace all the same. Absent: the Clusters are in the Bundle's namespace.
    */
   readonly from?: string | undefined;

@@ -86,7 +86,7 @@ function signedData(deployment: BundleDeployment): readonly unknown[] {
   const { namespace, name } = deployment.metadata;
   const { deploymentID, stagedDeploymentID, referencedObjects = [], promotion } = deployment.spec;
   const contents = [deploymentID, stagedDeploymentID, referencedObjects];
-  // A rollback gives back what the promotion says. Without one the signature is that of a hub without staged rollouts.
+  // A rollback gives back what the promotion says. Without one the signature is the same as a hub without staged rollouts makes.
   const promoted = promotion === undefined ? [] : [promotion];
   return ["BundleDeployment", bundleUidOf(deployment), namespace, name, ...contents, ...promoted];
 }
@@ -102,14 +102,14 @@ export interface SigningKey {
 export interface DeploymentTrust {
   /** Whether an agent may get the contents and the objects that it refers to: the hub wrote it, for a Bundle that exists. */
   isTrusted(deployment: BundleDeployment): boolean;
-  /** Whether the hub wrote it. That of a deleted one still says what is uninstalled. */
+  /** Whether the hub wrote it. The spec of a deleted one still says what is uninstalled. */
   isSigned(deployment: BundleDeployment): boolean;
   /** The key of the plan by which it was promoted; undefined: none can be derived yet, or no rollout promoted it. Secret. */
   planKeyOf(deployment: BundleDeployment): Uint8Array | undefined;
 }
 
 /**
- * Until a leader has signed all of them with the key, those of an older hub have no signature and count as before: otherwise agents
+ * Until a leader has signed all of them with the key, deployments of an older hub have no signature and count as before: otherwise agents
  * would miss a change of a Secret meanwhile.
  */
 export function createDeploymentTrust(

@@ -2,7 +2,7 @@
 import type { Bundle } from "@flotilla/shared/api";
 import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
 
-/** As in Fleet: the Bundle's own labels without those of kubectl and Rancher, its Fleet labels, and its name. */
+/** As in Fleet: the Bundle's own labels without kubectl's and Rancher's, its Fleet labels, and its name. */
 export function bundleLabels({ metadata }: Bundle): Readonly<Record<string, string>> {
   const inherited = Object.entries(metadata.labels ?? {}).filter(
     ([name]) =>

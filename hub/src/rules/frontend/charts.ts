@@ -12,7 +12,7 @@ export interface ChartReference {
   readonly version: string;
 }
 
-/** All distinct references of an object; the first is that of the object itself. */
+/** All distinct references of an object; the first is the object's own. */
 export function chartReferences({ spec }: Pick<PlannedRelease, "spec">): readonly ChartReference[] {
   const own = chartReferenceOf(spec.helm ?? {});
   const all = [

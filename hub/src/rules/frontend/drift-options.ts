@@ -4,15 +4,15 @@ import { createPatternBudget, type PatternBudget } from "@flotilla/shared/regex"
 import { objectSelector, selectorCost } from "@flotilla/shared/selector";
 import { driftOptions } from "../content/drift.ts";
 
-/** The limit of one list; those of real objects are some tens. */
+/** The limit of one list; lists of real objects have some tens. */
 const maxDriftRules = 1_000;
 
 /** The limit of an object with its targets: reading them takes about 20 ms. */
 const maxDriftRulesOfObject = 10_000;
 
-/** For the rules of one object of what is not drift, with those of its targets. */
+/** For the rules of one object and its targets that say what is not drift. */
 export interface DriftBudget {
-  /** What compiling their targets may take; those of real objects take less than 1 ms. */
+  /** What compiling their targets may take; for real objects it takes less than 1 ms. */
   readonly patterns: PatternBudget;
   rules: number;
 }

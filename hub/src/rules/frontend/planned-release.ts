@@ -75,7 +75,7 @@ function withoutDeprecated(labels: HelmOp["spec"]["labels"]): Record<string, str
 }
 
 /**
- * The release of a Bundle. `kind`: that of the object which it was made for. One with an origin has the account and the Secret of
+ * The release of a Bundle. `kind`: the kind of the object which it was made for. One with an origin has the account and the Secret of
  * that.
  */
 export function releaseOfBundle({ metadata, spec }: Bundle): PlannedRelease {

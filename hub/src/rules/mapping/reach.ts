@@ -1,5 +1,6 @@
 /**
- * The namespaces whose Clusters a Bundle is deployed to: its own, and those of its BundleNamespaceMappings whose Policies allow it.
+ * The namespaces whose Clusters a Bundle is deployed to: its own, and the ones that its BundleNamespaceMappings select and whose
+ * Policies allow it.
  */
 import type { Bundle, BundleDeployment } from "@flotilla/shared/api";
 import type { AppError } from "@flotilla/shared/errors";

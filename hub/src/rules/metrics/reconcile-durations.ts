@@ -14,7 +14,7 @@ export interface ReconcileDurations {
   readonly metric: SeriesMetric;
 }
 
-/** Those of Flux, in seconds. */
+/** Flux's buckets, in seconds. */
 const buckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10];
 
 interface Histogram {

@@ -22,6 +22,6 @@ export function allowedNamespacesViolation(
   const names = restricting.map(({ metadata }) => `${namespace}/${metadata.name}`).toSorted();
   return new AppError(
     hubErrors.POLICY_VIOLATION,
-    `disallowed namespace ${from}: Bundles of it are not deployed to Clusters of namespace ${namespace}, only those of [${listNames(allowed)}] are (${names.length === 1 ? "Policy" : "Policies"} ${listNames(names)}); what is deployed stays as it is until allowedBundleNamespaces has ${from}, or no BundleNamespaceMapping selects ${namespace}`,
+    `disallowed namespace ${from}: Bundles of it are not deployed to Clusters of namespace ${namespace}, only Bundles of [${listNames(allowed)}] are (${names.length === 1 ? "Policy" : "Policies"} ${listNames(names)}); what is deployed stays as it is until allowedBundleNamespaces has ${from}, or no BundleNamespaceMapping selects ${namespace}`,
   );
 }

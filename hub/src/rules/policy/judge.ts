@@ -15,7 +15,7 @@ export interface PolicyDeps extends HubRules {
   readonly patterns: Patterns;
 }
 
-/** The Policies that a release obeys: those of its own namespace, and of that of its Clusters. */
+/** The Policies that a release obeys: its own namespace's, and its Clusters' namespace's. */
 export function policiesFor(deps: PolicyDeps, release: PlannedRelease): readonly MergedPolicy[] {
   return policiesIn(deps.policies, judgedNamespaces(release), deps);
 }
@@ -28,7 +28,7 @@ export function withDefaultsOf(
   return policies.reduce((each, policy) => withDefaults(policy, each), release);
 }
 
-/** What they, and those of the namespaces whose Secrets it uses, have against it; `policies`: as `policiesFor` says. */
+/** What they have against it, and what Policies of the namespaces whose Secrets it uses have; `policies`: as `policiesFor` says. */
 export function judge(
   deps: PolicyDeps,
   policies: readonly MergedPolicy[],

@@ -79,7 +79,7 @@ export function mergePolicies(
   };
 }
 
-/** The Policies of each namespace as one; those of different namespaces stay apart, because neither may widen the other's. */
+/** The Policies of each namespace as one; the Policies of different namespaces stay apart, because neither may widen the other's. */
 export function policiesIn(
   store: Pick<Store<Policy>, "byIndex">,
   namespaces: Iterable<string>,

@@ -28,7 +28,7 @@ export function requiresGates(policies: readonly MergedPolicy[]): boolean {
 }
 
 /**
- * Whether a cluster gets nothing that nobody approved. `namespace`: that of the app. A selector that cannot be used protects every
+ * Whether a cluster gets nothing that nobody approved. `namespace`: the app's. A selector that cannot be used protects every
  * cluster.
  */
 export function isProtected(

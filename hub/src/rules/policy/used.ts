@@ -68,11 +68,11 @@ export interface Used {
   /** For messages: the kind, and the namespace that its Policies need not be named with. */
   readonly kind: string;
   readonly namespace: string;
-  /** The first is that of the whole, the others are those of the targets. */
+  /** The first is for the whole, the others are for the targets. */
   readonly accounts: readonly [Part<UsedAccount>, ...Part<UsedAccount>[]];
   readonly objects: readonly Part<UsedObject>[];
   readonly charts: readonly Part<ChartReference>[];
-  /** Beside those of `charts`. */
+  /** Beside the ones in `charts`. */
   readonly addresses: readonly UsedAddress[];
   /** The chart's own, those that it includes, and the repositories of its dependencies. */
   readonly sources: readonly UsedSource[];
@@ -141,7 +141,7 @@ function resolvedSourcesOf(
     kind: "unsigned",
   });
   return [
-    // There is one, and its provenance is that of the first.
+    // There is one, and it has the provenance of the first.
     ...pins.flatMap(({ pin, repo = "" }, index): readonly UsedSource[] => {
       const known = index === 0 ? provenance : [];
       const chart = access?.kind === "OCIRepository" ? "" : known[0]?.chart;

@@ -47,7 +47,7 @@ function accountViolation(policy: MergedPolicy, used: Used): AppError | undefine
     requested: accountName(requested, policy),
   }));
   if (own === undefined) return undefined;
-  // A target without an account has that of the whole; the whole needs none when all its targets have theirs.
+  // A target without an account has the whole's; the whole needs none when all its targets have theirs.
   const effective = ofTargets.length === 0 ? [own] : ofTargets;
   const without = effective.filter(({ requested }) => requested === "" && own.requested === "");
   const [missing] = without.length === effective.length ? [own] : without;

@@ -1,6 +1,6 @@
 /**
  * How the hub accesses chart sources: with the Secret that `helmSecretName` names in the object's own namespace and, where
- * that has no CA certificates, with those of Rancher, if there are any.
+ * that has no CA certificates, with Rancher's, if there are any.
  */
 import type { ObjectRef } from "@flotilla/proto";
 import { rancherNamespace } from "@flotilla/shared/api/names";

@@ -63,7 +63,7 @@ function skippedMs(everyMs: number, failures: number): number {
   return Math.max(0, Math.min(doubled, longestBackoffMs - everyMs));
 }
 
-/** A release is polled at one time, that of the first repository that may bring something new. */
+/** A release is polled when the first of its repositories may bring something new. */
 function polledRepo(release: PlannedRelease): string {
   return chartReferences(release).find(mayChange)?.repo ?? "";
 }

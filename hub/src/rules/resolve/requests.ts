@@ -19,7 +19,7 @@ export interface Requests {
   readonly poll?: string;
 }
 
-/** Requests that were not handled yet. Those of a suspended release stay open until it is resumed. */
+/** Requests that were not handled yet. Requests for a suspended release stay open until it is resumed. */
 export function openRequests(release: PlannedRelease, handled: HandledRequests): Requests {
   if (release.spec.suspend === true) return {};
   const { reconcile, poll } = requestedOf(release);

@@ -11,7 +11,7 @@ const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
  * How many of `count` items a limit allows, `absent` where it is not set. Undefined: it is neither a whole number nor a percentage.
- * Of no items it allows one. A number in quotes is not reduced to the count, and a share is never less than one.
+ * Where there are no items it allows one. A number in quotes is not reduced to the count, and a share is never less than one.
  */
 export function limitOf(
   value: CountOrShare,

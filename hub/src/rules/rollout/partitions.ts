@@ -1,5 +1,5 @@
 /**
- * The partitions of a rollout: clusters that are updated together, before those of the next one. They are listed in the strategy, or
+ * The partitions of a rollout: clusters that are updated together, before the clusters of the next one. They are listed in the strategy, or
  * made from many clusters in the order of their names. Pure; the rules are Fleet's.
  */
 import type { BundleSpec, ClusterGroup } from "@flotilla/shared/api";

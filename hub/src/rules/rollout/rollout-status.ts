@@ -163,7 +163,7 @@ function reasonOf(
     return `${ofBundle} are unavailable, and maxUnavailable is ${status.maxUnavailable}`;
   if (taken >= maxUnavailable)
     return `partition ${name} has as many unavailable clusters as its maxUnavailable allows, ${maxUnavailable}`;
-  return `those of partition ${name} are offline or paused`;
+  return `the clusters of partition ${name} are offline or paused`;
 }
 
 function heldIn({ summary }: PartitionStatus): number {

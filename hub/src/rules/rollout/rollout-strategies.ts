@@ -1,4 +1,4 @@
-/** The rollout strategy of a Bundle: its own, or that of the RolloutPolicy which it names. The one place that resolves the name. */
+/** The rollout strategy of a Bundle: its own, or the one of the RolloutPolicy which it names. The one place that resolves the name. */
 import type { Bundle, RolloutStrategy } from "@flotilla/shared/api";
 import type { RolloutPolicy } from "@flotilla/shared/api/rollout";
 import type { Store } from "@flotilla/shared/kube/cache";

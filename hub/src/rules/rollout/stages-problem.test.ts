@@ -154,7 +154,7 @@ test.each<readonly [string, RolloutStrategy, string]>([
   [
     "the window of a Schedule with a duration",
     withStages({ ...rest, windows: [{ schedule: "a", duration: "1h" }] }),
-    "stages[0].windows[0].duration is set beside schedule, and is that of the Schedule: remove it",
+    "stages[0].windows[0].duration is set beside schedule, and the Schedule has its own: remove it",
   ],
   [
     "nine windows",
@@ -174,7 +174,7 @@ test.each<readonly [string, RolloutStrategy, string]>([
   [
     "two stages of one name",
     withStages({ name: "a", clusterName: "x" }, { name: "a" }),
-    "stages[1].name is a, as that of an earlier stage: give it another name",
+    "stages[1].name is a, the name of an earlier stage: give it another name",
   ],
   [
     "seventeen stages",
@@ -293,7 +293,7 @@ test.each<readonly [string, RolloutStrategy, string]>([
       before: [{ name: "g", approval: {} }],
       after: [{ name: "g", external: {} }],
     }),
-    "stages[0].after[0].name is g, as that of an earlier gate of the stage: give it another name",
+    "stages[0].after[0].name is g, the name of an earlier gate of the stage: give it another name",
   ],
 ])("a strategy is refused: %s", (_, rolloutStrategy, problem) => {
   expect(stagesProblem({ rolloutStrategy })).toBe(`spec.rolloutStrategy.${problem}`);

@@ -56,7 +56,7 @@ export function stagesProblem(
   return problem === undefined ? undefined : `${field}.${problem}`;
 }
 
-/** The strategy is that of the RolloutPolicy, so that whatever else is set would be ignored. */
+/** The strategy is the RolloutPolicy's, so that whatever else is set would be ignored. */
 function policyProblem(strategy: RolloutStrategy | null | undefined): string | undefined {
   if (!strategy?.policy) return undefined;
   const { policy, ...others } = strategy;
@@ -141,7 +141,7 @@ function stageListProblem(strategy: RolloutStrategy, spec: ReleaseSpec): string 
   for (const [index, stage] of stages.entries()) {
     const path = `stages[${index}]`;
     if (names.has(stage.name))
-      return `${path}.name is ${stage.name}, as that of an earlier stage: give it another name`;
+      return `${path}.name is ${stage.name}, the name of an earlier stage: give it another name`;
     names.add(stage.name);
     if (index < stages.length - 1 && takesAll(stage))
       return `${path} takes every cluster that is left, so that the stages after it get none: give it criteria or upTo, or make it the last one`;
@@ -200,7 +200,7 @@ function gatesProblem(stage: RolloutStage, spec: ReleaseSpec): string | undefine
     for (const [index, gate] of gates.entries()) {
       const path = `${when}[${index}]`;
       if (names.has(gate.name))
-        return `${path}.name is ${gate.name}, as that of an earlier gate of the stage: give it another name`;
+        return `${path}.name is ${gate.name}, the name of an earlier gate of the stage: give it another name`;
       names.add(gate.name);
       const problem = gateProblem(gate, spec);
       if (problem !== undefined) return `${path}.${problem}`;

@@ -41,9 +41,9 @@ function windowProblem(
   if (!schedule && !cron) return " has neither schedule nor cron: set one of them";
   if (!schedule)
     return problem === undefined ? undefined : ` cannot be used: ${problem}; correct it`;
-  if (duration) return ".duration is set beside schedule, and is that of the Schedule: remove it";
+  if (duration) return ".duration is set beside schedule, and the Schedule has its own: remove it";
   return location
-    ? ".location is set beside schedule, and is that of the Schedule: remove it"
+    ? ".location is set beside schedule, and the Schedule has its own: remove it"
     : undefined;
 }
 

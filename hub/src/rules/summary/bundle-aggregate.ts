@@ -31,7 +31,7 @@ export interface Aggregate {
   readonly resources: ResourceCounts;
   /** Keys of the BundleDeployments in each state. */
   readonly deployments: ReadonlyMap<BundleState, SortedKeys>;
-  /** Those of them that are a HelmOp's. */
+  /** The ones among them that are a HelmOp's. */
   readonly helmOps: { readonly ready: number; readonly total: number };
   /** How many have each version of their chart installed, as agents reported. */
   readonly versions: ReadonlyMap<string, number>;
@@ -112,7 +112,7 @@ const resourceFields = [
 
 const noObjects: ObjectStates = new Map();
 
-/** That of a Bundle that went nowhere. */
+/** The aggregate of a Bundle that went nowhere. */
 export const emptyAggregate: BundleAggregate = newBundleAggregate();
 
 /** The version that most have installed, of equally frequent ones the first by its text; "" when none has one. */

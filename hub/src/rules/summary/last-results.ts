@@ -131,7 +131,7 @@ function idOf({ key, deployment }: Standing) {
   return { deployment: key, uid: deployment.metadata.uid ?? "" };
 }
 
-/** Whether it is a failure of another attempt than the one before. That of another deployment may be as old. */
+/** Whether it is a failure of another attempt than the one before. A failure of another deployment may be as old. */
 export function isOtherFailure(
   before: LastResults["failure"],
   after: LastResults["failure"],

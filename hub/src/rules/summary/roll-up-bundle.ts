@@ -1,4 +1,4 @@
-/** Rolls up the deployments of a Bundle for its status and that of its HelmOp. */
+/** Rolls up the deployments of a Bundle for its status and its HelmOp's. */
 import {
   type BundleDeployment,
   type BundleStatus,
@@ -62,7 +62,7 @@ export function rollUpBundle(
   const named = { aggregate, lookUp: deployments.get, nameOf: clusterKeyOf };
   const summary = summarize({
     aggregate,
-    // As long as the next reconcile has not counted its targets, those of deleted clusters are among them.
+    // As long as the next reconcile has not counted its targets, deleted clusters are among them.
     pending:
       key === undefined
         ? 0

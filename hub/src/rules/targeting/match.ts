@@ -16,7 +16,7 @@ export interface TargetCriteria {
 
 /** A cluster as targets see it. */
 export interface TargetCluster {
-  /** Absent: that of the groups. */
+  /** Absent: the groups' own. */
   readonly namespace?: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface TargetCluster {
 
 /** A group has members in its own namespace only. */
 export interface TargetGroup {
-  /** Absent: that of the clusters. */
+  /** Absent: the clusters' own. */
   readonly namespace?: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

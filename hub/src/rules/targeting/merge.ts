@@ -1,5 +1,5 @@
 /**
- * The options that a cluster gets: the Bundle's, with those of the matching target over them. Pure; the rules are Fleet's: a scalar
+ * The options that a cluster gets: the Bundle's, with the matching target's over them. Pure; the rules are Fleet's: a scalar
  * of the target wins when it is not empty, Booleans are ORed, values are merged deeply, lists of named items are merged by that
  * name. Of Flux's options a field of the target wins. The fields that Fleet ignores in a target (`maxHistory`,
  * `skipSchemaValidation`, `deleteNamespace`, the namespace's labels) apply here like the rest.
@@ -130,7 +130,7 @@ function mergeAction<T extends { readonly remediation?: object | null | undefine
   return { ...base, ...over, ...(remediation && { remediation }) };
 }
 
-/** The order of post-renderers matters, so a target's list, also an empty one, replaces that of the Bundle. */
+/** The order of post-renderers matters, so a target's list, also an empty one, replaces the Bundle's. */
 function mergePostRendering(
   base: BundleDeploymentOptions,
   { postRenderers, commonMetadata: over }: BundleDeploymentOptions,

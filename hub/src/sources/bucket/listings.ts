@@ -24,7 +24,7 @@ export interface BucketListings {
   read(bucket: Bucket, request: ListRequest): Promise<BucketListing>;
   /** The list with that revision. Throws a SourceError when the bucket has another one by now, which `changed` reports. */
   at(bucket: Bucket, revision: string, request: ListRequest): Promise<BucketListing>;
-  /** The objects are no longer those of the Bucket's revision: it is to be listed again before its interval ends. */
+  /** The objects are no longer as in the Bucket's revision: it is to be listed again before its interval ends. */
   changed(bucket: Bucket): void;
   /** Whether that was reported since the bucket was listed. */
   isChanged(bucket: Bucket): boolean;

@@ -53,7 +53,7 @@ export function bucketAccess(
   );
 }
 
-/** Identities of a cloud are not those of the hub and its agents, which read the bucket from elsewhere. */
+/** The hub and its agents read the bucket from elsewhere, so they do not have the identities of its cloud. */
 function refusalOf({ provider, secretRef, serviceAccountName, sts }: BucketSpec) {
   const keys = "set spec.secretRef to a Secret with accesskey and secretkey";
   const refuse = (reason: string, what: string, instead: string): SourceError =>

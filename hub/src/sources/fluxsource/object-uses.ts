@@ -56,7 +56,7 @@ export function createObjectUses(
       replace(key, distinct);
       return await Promise.all(
         next.map(async ({ namespace, ref }) => {
-          // Of a namespace that is not watched, what is known may be old.
+          // What is known of a namespace that is not watched may be old.
           const found = await objects.refresh(namespace, ref);
           return found.kind === "present"
             ? { data: found.object, resourceVersion: found.resourceVersion }

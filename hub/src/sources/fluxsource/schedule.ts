@@ -86,7 +86,7 @@ export function scheduleAfter(
   return { ...common, nextAttemptTime: formatTimeMs(next) };
 }
 
-/** That of the client's error; the hub's own reasons have none. */
+/** The code of the client's error; the hub's own reasons have none. */
 function codeOf({ cause }: SourceError): Pick<ResolutionStatus, "code"> {
   return cause instanceof AppError ? { code: cause.code } : {};
 }

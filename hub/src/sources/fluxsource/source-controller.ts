@@ -210,7 +210,7 @@ export function createSourceController<T extends SourceObject>(
     statuses.publish(object, status);
   }
 
-  /** Those of registries are not reconciled, so they have no durations, as in Flux. */
+  /** Repositories in registries are not reconciled, so they have no durations, as in Flux. */
   const readObjects = {
     get(key: ObjectKey) {
       const object = source.store.get(key);

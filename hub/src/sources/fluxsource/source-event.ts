@@ -30,7 +30,7 @@ export function sourceEvent(
       reason: reason === fluxReason.succeeded ? fluxReason.newArtifact : reason,
     };
   if (findCondition(before.conditions, fluxType.ready)?.status !== "False") return undefined;
-  // Otherwise it would be the same event as that of the revision.
+  // Otherwise it would be the same event as the revision's.
   const note = `recovered from a failure; ${message}`;
   return { type: "Normal", reason: fluxReason.succeeded, action, note, metadata };
 }

@@ -111,7 +111,7 @@ export function failed(
 
 /**
  * While an attempt takes long whose last one failed: the conditions of the failure say since when it runs, and not when it was to
- * begin. Nothing else changes. The status itself if it has no error to say that of.
+ * begin. Nothing else changes. The status itself if it has no error that this could be said of.
  */
 export function retrying(status: SourceStatus, startedAtMs: number): SourceStatus {
   const { conditions = [], polling } = status;
@@ -139,7 +139,7 @@ function isOfFailure({ type, status, reason }: Condition, ready: Condition): boo
     case fluxType.reconciling:
       return reason === withRetry;
     case fluxType.sourceVerified:
-      // Another reason than that of Ready is one of an earlier attempt.
+      // Another reason than Ready's is one of an earlier attempt.
       return (
         status === "False" && (reason === ready.reason || ready.reason === chartVerificationError)
       );

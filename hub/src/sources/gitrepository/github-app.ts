@@ -208,7 +208,7 @@ async function read<T>(response: Exchange, schema: z.ZodType<T>): Promise<T> {
     // Without the cause: it may quote a token.
     throw new AppError(
       gitErrors.GIT_FAILED,
-      `${response.request}: the answer is not that of GitHub's interface for Apps`,
+      `${response.request}: the answer is not one of GitHub's interface for Apps`,
     );
   }
 }

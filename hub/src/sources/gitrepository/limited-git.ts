@@ -1,6 +1,6 @@
 /**
  * Limits how many uses of Git servers run at the same time: after a start thousands of GitRepositories may be due, and each use is a
- * few processes. The limit is that of each server, so that one that never answers holds up no other.
+ * few processes. Each server has a limit of its own, so that one that never answers holds up no other.
  */
 import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency";
 import type { GitClient } from "@flotilla/shared/source/git";

@@ -31,7 +31,7 @@ interface ChartInTree {
   readonly version: string;
   readonly path: string;
   readonly repositories: readonly string[];
-  /** Those of the spec that exist, and their paths. */
+  /** The values files of the spec that exist, and their paths. */
   readonly valuesFiles: readonly string[];
   readonly valuesPaths: readonly string[];
 }

@@ -26,7 +26,7 @@ export function targetOf({ toPath, repository }: IncludeSpec): string {
   return toPath === undefined || toPath === "" ? repository.name : toPath;
 }
 
-/** The pin of all files: `path` and version are those of no chart. */
+/** The pin of all files: no chart has its `path` and version. */
 export function repositoryPin(
   spec: GitRepositorySpec,
   commit: string,
@@ -61,7 +61,7 @@ function treeOf({ url, commit, recurseSubmodules, sparseCheckout, ignore }: GitT
   };
 }
 
-/** How the commit was found and verified, and those of the included repositories. */
+/** How the commit was found and verified, and the included repositories' commits. */
 export function repositoryProvenance(
   { verify }: GitRepositorySpec,
   { ref, commit }: ResolvedReference,

@@ -1,4 +1,4 @@
-/** Files of the whole tree of a GitRepository: its own, and those of the repositories that it includes. */
+/** Files of the whole tree of a GitRepository: its own, and the files of the repositories that it includes. */
 import type { GitRepository } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";

@@ -12,7 +12,7 @@ import { SourceError } from "../fluxsource/source-error.ts";
 
 /** Flux's limit of a packaged chart. */
 export const maxArchiveBytes = 10 * 1024 * 1024;
-/** The limit of Chart.yaml and requirements.yaml: those of real charts have a few KiB. */
+/** The limit of Chart.yaml and requirements.yaml: the files of real charts have a few KiB. */
 export const maxChartFileBytes = 256 * 1024;
 
 /** The limit of a packaged chart that is unpacked, up to its Chart.yaml. */

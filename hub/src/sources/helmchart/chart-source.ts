@@ -18,7 +18,7 @@ export interface ChartRequest {
 export interface ResolvedChart {
   /** The name of the chart, in its Chart.yaml. */
   readonly name: string;
-  /** Its version is that of the artifact. */
+  /** It has the version of the artifact. */
   readonly pin: Pin;
   /** `sha256:` and hex: of the archive or of what it is made from. */
   readonly digest: string;

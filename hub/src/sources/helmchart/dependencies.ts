@@ -3,7 +3,7 @@ import type { HelmChart } from "@flotilla/shared/flux";
 import type { PinSigner } from "../../rules/index.ts";
 import { dependenciesOfArtifact } from "./artifact.ts";
 
-/** Those of a chart that is not made again, because its version is the same; `found`: in the files as they are now. */
+/** The dependencies of a chart that is not made again, because its version is the same; `found`: in the files as they are now. */
 export function keptDependencies(
   chart: HelmChart,
   found: readonly string[],

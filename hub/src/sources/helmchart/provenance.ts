@@ -35,7 +35,7 @@ export type Provenance = Readonly<z.infer<typeof provenanceSchema>>;
 
 type Artifact = Pick<SourceArtifact, "metadata">;
 
-/** With that of the dependencies, so that none can be taken away. */
+/** With the provenance of the dependencies, so that none can be taken away. */
 function signedOf(kind: string, { namespace, name, uid }: ObjectMeta, { metadata }: Artifact) {
   const { [pinKey]: pin = "", [dependenciesKey]: dependencies = "" } = metadata ?? {};
   const { [provenanceKey]: provenance = "" } = metadata ?? {};

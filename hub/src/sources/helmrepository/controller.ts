@@ -1,4 +1,4 @@
-/** The controller of HelmRepositories: requests the index of each in its interval. Those of registries have no index. */
+/** The controller of HelmRepositories: requests the index of each in its interval. Registries have no index. */
 
 import { type HelmRepository, helmRepositories } from "@flotilla/shared/flux";
 import { fluxReason } from "@flotilla/shared/flux/reasons";

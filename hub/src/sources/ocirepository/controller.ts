@@ -215,7 +215,7 @@ function provenanceOf(
   return name === undefined || keys === undefined ? {} : { verifiedBy: name, keys };
 }
 
-/** Those of Flotilla are not the author's to write. */
+/** Without Flotilla's own annotations, which are not for the author to write. */
 function limitedAnnotations(
   annotations: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

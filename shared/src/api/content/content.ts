@@ -61,7 +61,7 @@ const helmRunSchema = z.object({
 });
 
 const accessSchema = z.object({
-  /** Overrides that of the Secret; absent: that of the Secret. */
+  /** Overrides what the Secret says; absent: the Secret decides. */
   insecureSkipVerify: z.boolean().optional(),
   /** The Secret of the workspace with the credentials for the chart's source; a referenced object. */
   secret: z.string().optional(),
@@ -106,7 +106,7 @@ const hubValuesSchema = z.object({
    * referenced object, and its newest version counts.
    */
   object: z.object({ data: textsSchema.optional(), binaryData: textsSchema.optional() }).optional(),
-  /** With `object`: the hub's HMAC over it. The digest of the content is no secret, and a value in it must not be guessed by that. */
+  /** With `object`: the hub's HMAC over it. The digest of the content is not secret, and a value in it must not be guessed by that. */
   salt: z.string().optional(),
 });
 
@@ -311,7 +311,7 @@ export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs)
     .slice(0, 56);
 }
 
-/** The parts of a release digest, which are only compared with those of another revision. */
+/** The parts of a release digest, which are only compared with the parts of another revision. */
 export function releasePartsOf(content: DeploymentContent, inputs: ReleaseInputs): ReleaseParts {
   const { pin, forceSyncGeneration, postRenderers, commonMetadata } = content;
   const { values = {}, copies = [] } = inputs;

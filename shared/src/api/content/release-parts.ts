@@ -15,7 +15,7 @@ const changeReasons = {
 export type ReleasePart = keyof typeof changeReasons;
 export type ChangeReason = (typeof changeReasons)[ReleasePart];
 
-/** Short digests: they are only compared with those of the revision before. A part that is not set is absent. */
+/** Short digests: they are only compared with the digests of the revision before. A part that is not set is absent. */
 export type ReleaseParts = Readonly<Partial<Record<ReleasePart, string>>>;
 
 /** Hex digits of a part. */

@@ -218,7 +218,7 @@ export const releaseDetailSchema = z
     cluster: clusterRefSchema,
     connected: z.boolean(),
     conditions: z.array(conditionSchema),
-    chartDigest: optional("Of the installed chart."),
+    chartDigest: optional("The digest of the archive of the installed chart."),
     lastRequest: optional("What the last request to reconcile the release has come to."),
     notReady: z.array(objectSchema),
     modified: z.array(driftSchema),
@@ -235,7 +235,7 @@ export const releaseDetailSchema = z
 export const sourceDetailSchema = sourceSchema
   .extend({
     ...objectFields,
-    digest: optional("Of the revision."),
+    digest: optional("The digest of the revision."),
     polling: pollingSchema,
     usedBy: z.array(appRefSchema),
     events: z.array(eventSchema),

@@ -93,7 +93,9 @@ export const endpoints = {
     path: "/api/v1/changes",
     summary:
       "Server-sent events with what has changed since the position `after`, or since the header Last-Event-ID: `changes` (a list of Change; its id is the new position) and `reset` (read the fleet again).",
-    query: { after: "A position: that of a fleet, or the id of an event. Absent: from now on." },
+    query: {
+      after: "A position in the changes: the id of a fleet or of an event. Absent: from now on.",
+    },
     stream: { type: "text/event-stream", part: changesSchema },
   },
   openApi: {
@@ -146,12 +148,12 @@ export const endpoints = {
     summary:
       "What the agent of the cluster reads: resources, events, values, log, diff or history, as lines of JSON.",
     query: {
-      pod: "Of a log: its pod. Absent: all pods.",
-      container: "Of a log: its container. Absent: all containers.",
-      tail: "Of a log: how many last lines of each container. Absent: 100.",
-      since: "Of a log: its age at most, as in `10m`.",
-      previous: "Of a log: `true` for the instance before the last restart.",
-      tests: "Of a log: `true` for the pods of tests.",
+      pod: "The pod whose log is read. Absent: all pods.",
+      container: "The container whose log is read. Absent: all containers.",
+      tail: "How many last lines of each container a log has. Absent: 100.",
+      since: "How old the lines of a log are at most, as in `10m`.",
+      previous: "`true`: the log of the instance before the last restart.",
+      tests: "`true`: the logs of the pods of tests.",
     },
     stream: { type: "application/x-ndjson", part: answerLineSchema },
   },

@@ -88,7 +88,7 @@ export const appSchema = appRefSchema
     examples: z
       .array(exampleSchema)
       .optional()
-      .meta({ description: "Where `state` is that of releases: the first clusters in it." }),
+      .meta({ description: "Where `state` is a state of releases: the first clusters in it." }),
     suspended: z.boolean(),
     labels,
     chart: text("The chart, as its source names it."),

@@ -46,7 +46,7 @@ const gateSchema = z
     }),
     startedAt: optional("When it began to be waited for, RFC 3339."),
     expiresAt: optional("When it fails without a decision, RFC 3339."),
-    soakingSince: optional("Of a soak: since when nothing has interrupted it, RFC 3339."),
+    soakingSince: optional("Since when nothing has interrupted the soak, RFC 3339."),
     decision: decisionSchema.optional(),
     gate: optional(
       "The Gate that is waited for; with this and what follows a decision is written.",
@@ -66,7 +66,7 @@ const gateSchema = z
         offline: z.int(),
       })
       .optional()
-      .meta({ description: "Of an approval of a plan: what would change, in numbers." }),
+      .meta({ description: "What would change, in numbers, where a plan is approved." }),
     config: z.record(z.string(), z.string()).optional().meta({
       description: "What the strategy says to who decides it, each text cut at 200 characters.",
     }),
@@ -210,8 +210,8 @@ export const rolloutActionRequestSchema = z
     gate: z
       .object({ name: z.string(), uid: z.string(), digest: z.string() })
       .optional()
-      .meta({ description: "Of a decision: the Gate, as it was seen." }),
-    message: z.string().max(512).optional().meta({ description: "Of a decision: why." }),
+      .meta({ description: "The Gate that a decision is about, as it was seen." }),
+    message: z.string().max(512).optional().meta({ description: "Why a decision was made." }),
   })
   .meta({ title: "RolloutActionRequest" });
 

@@ -26,7 +26,7 @@ export const loginSchema = z.union([
       .string()
       .min(16)
       .max(128)
-      .meta({ description: "Of a link of `flotilla dashboard`; it is valid once." }),
+      .meta({ description: "The code in a link of `flotilla dashboard`; it is valid once." }),
   }),
 ]);
 

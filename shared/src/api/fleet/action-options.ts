@@ -1,7 +1,7 @@
 /**
  * The options of actions: what each is called, and which values it has. A content has them as they are here, with times in seconds. The
- * APIs of users are built from them by `apiOptions`, with the texts and limits of each: those of HelmOps and Bundles in
- * `release-actions.ts`, those of HelmReleases in `flux/helm-release-actions.ts`.
+ * APIs of users are built from them by `apiOptions`, with the texts and limits of each: for HelmOps and Bundles in
+ * `release-actions.ts`, for HelmReleases in `flux/helm-release-actions.ts`.
  */
 import * as z from "zod";
 import { parseGoDuration } from "../../runtime/time/index.ts";

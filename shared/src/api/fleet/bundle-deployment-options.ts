@@ -1,4 +1,4 @@
-/** Deployment options: those of a Bundle, which each of its targets may override. */
+/** Deployment options: a Bundle has them, and each of its targets may override them. */
 import * as z from "zod";
 import { driftFields } from "./drift-detection.ts";
 import {
@@ -77,10 +77,10 @@ export const bundleDeploymentOptionsFields = {
     "What to ignore for readiness.",
   ),
   namespaceLabels: texts(
-    "Labels of the namespace of the release. Others are removed, except its name and those of `pod-security.kubernetes.io`, which are ignored here.",
+    "Labels of the namespace of the release. Others are removed, except its name and labels of `pod-security.kubernetes.io`, which are ignored here.",
   ),
   namespaceAnnotations: texts(
-    "Annotations of the namespace of the release. Others are removed, except those of Kubernetes.",
+    "Annotations of the namespace of the release. Others are removed, except Kubernetes' own.",
   ),
   downstreamResources: described(
     z.array(downstreamResource).nullish(),
@@ -91,7 +91,7 @@ export const bundleDeploymentOptionsFields = {
     "Internal to Fleet: objects that another Bundle may overwrite.",
   ),
   allowedTargetNamespaceSelector: selector(
-    "Labels that the namespace of the release must have; it must exist. That of a target applies besides. Objects for which the chart sets another namespace are limited by a `serviceAccount` only.",
+    "Labels that the namespace of the release must have; it must exist. A target's labels apply besides. Objects for which the chart sets another namespace are limited by a `serviceAccount` only.",
   ),
   yaml: described(
     fields({ overlays: list("Names of the overlays, later ones win.") }).nullish(),

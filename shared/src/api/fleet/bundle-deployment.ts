@@ -80,7 +80,7 @@ const releaseRevisionSchema = fields({
   action: plainText("What created it: `install`, `upgrade` or `rollback`."),
   chartName: plainText("The name of the chart."),
   chartVersion: plainText("The version of the chart."),
-  appVersion: plainText("The version of the app, when it is not that of the chart."),
+  appVersion: plainText("The version of the app, when it is not the chart's."),
   lastDeployed: plainText("When Helm had created it, RFC 3339."),
   digest: plainText(
     "The first characters of the digest of its chart, its values and what else reaches Helm; absent: somebody has changed it since.",
@@ -117,7 +117,7 @@ const requestResultSchema = fields({
   token: described(z.string(), "The value of the annotation `reconcile.fluxcd.io/requestedAt`."),
   result: described(
     z.string(),
-    "`InSync`: nothing was to be done. `DriftLeft`: the drift of `objects` is only reported, or was corrected too often. `DriftCorrected`: that of `objects` was changed back. `CorrectionFailed`: that of `objects` could not be. `NotCompared`: drift is not detected. `Installed` and `Upgraded`: to `revision`. `Blocked`: it waits for others. `Failed`: with `code`.",
+    "`InSync`: nothing was to be done. `DriftLeft`: the drift of `objects` is only reported, or was corrected too often. `DriftCorrected`: the drift of `objects` was changed back. `CorrectionFailed`: the drift of `objects` could not be changed back. `NotCompared`: drift is not detected. `Installed` and `Upgraded`: to `revision`. `Blocked`: it waits for others. `Failed`: with `code`.",
   ),
   objects: described(z.int().optional(), "The objects that the result is about."),
   revision: described(z.int().optional(), "The revision of the release."),
@@ -148,7 +148,7 @@ const bundleDeploymentStatusFields = fields({
   chartDigest: plainText("The digest of the installed chart archive."),
   source: described(
     sourceDigestSchema.nullish(),
-    "What the cluster received for a chart whose pin does not say which bytes it means, that of a bucket. The earliest report for a pin binds all clusters of the Bundle.",
+    "What the cluster received for a chart whose pin does not say which bytes it means: a chart from a bucket. The earliest report for a pin binds all clusters of the Bundle.",
   ),
   ready: plainFlag("Whether the installed objects are ready."),
   nonModified: plainFlag(
@@ -176,8 +176,8 @@ const bundleDeploymentStatusFields = fields({
     z.int().optional(),
     "Attempts at the desired content that have failed in a row, and that changed the release.",
   ),
-  installFailures: described(z.int().optional(), "Of these, the installations."),
-  upgradeFailures: described(z.int().optional(), "Of these, the upgrades."),
+  installFailures: described(z.int().optional(), "How many of these attempts were installations."),
+  upgradeFailures: described(z.int().optional(), "How many of these attempts were upgrades."),
   refusedAt: plainText(
     "`spec.promotion.at` of the promotion that the agent has refused, because something else would have changed than was approved: nothing was. Absent: it has refused none.",
   ),

@@ -14,7 +14,7 @@ export const bundleNamespaceMappingSchema = fields({
     "Labels of the Bundles of its namespace that the mapping is for, those in `spec.labels` of a HelmOp. An empty selector: all of them. Absent: none.",
   ),
   namespaceSelector: selector(
-    "Labels of the namespaces whose Clusters these Bundles may be deployed to, beside those of their own. An empty selector: all namespaces. Absent: none.",
+    "Labels of the namespaces whose Clusters these Bundles may be deployed to, beside the Clusters of their own. An empty selector: all namespaces. Absent: none.",
   ),
 });
 

@@ -62,7 +62,7 @@ export const bundleOriginSchema = fields({
     "Its generation that the Bundle was made of; the Bundle counts only for that one.",
   ),
   clusterNamespace: plainText(
-    "The namespace of the Clusters that it is deployed to; absent: that of the Bundle.",
+    "The namespace of the Clusters that it is deployed to; absent: the Bundle's.",
   ),
   serviceAccount: plainText(
     "The user that the agent impersonates: `system:serviceaccount:NAMESPACE:NAME`.",

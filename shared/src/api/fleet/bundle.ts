@@ -120,7 +120,7 @@ const helmOpOptionsSchema = fields({
   ),
   origin: described(
     bundleOriginSchema.optional(),
-    "Of Bundles that were made for other kinds than HelmOps: written by the hub alone.",
+    "What the Bundle was made for, unless that is a HelmOp: written by the hub alone.",
   ),
 });
 
@@ -180,16 +180,16 @@ const bundleStatusSchema = fields({
   resourceCounts: described(resourceCountsSchema.optional(), "The deployed objects by state."),
   version: plainText("The version of its chart that is rolled out."),
   lastHandledReconcileAt: plainText(
-    "Of a Bundle that was not made for a HelmOp: the value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, with or without success.",
+    "The value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, with or without success; absent where the Bundle was made for a HelmOp.",
   ),
   rejectedCode: plainText(rejectedCodeDescription),
   pins: described(
     z.array(chartPinSchema).optional(),
-    "Of a Bundle that was not made for a HelmOp: the archive that each chart reference was resolved to.",
+    "The archive that each chart reference was resolved to; absent where the Bundle was made for a HelmOp.",
   ),
   resolution: described(
     resolutionSchema.optional(),
-    "Of a Bundle that was not made for a HelmOp: the schedule of retries, and the result of the last attempt.",
+    "The schedule of retries, and the result of the last attempt; absent where the Bundle was made for a HelmOp.",
   ),
   pinCheck: described(pinCheckSchema.optional(), pinCheckDescription),
   targets: integer("How many clusters its targets match."),

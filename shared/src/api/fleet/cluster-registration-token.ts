@@ -33,7 +33,7 @@ const clusterRegistrationTokenSpecSchema = fields({
     "Names that a Cluster may have that enrols with the token; a name that ends in `*` is a prefix. An agent that requests another name, or a Cluster of another name that was created for its client id, is rejected. An empty list allows none. Has no effect with `clusterName`.",
     {
       "x-default-text":
-        "all names except those of Clusters that do not exist yet and that a target of a HelmOp or Bundle names in `clusterName`",
+        "all names except names of Clusters that do not exist yet and that a target of a HelmOp or Bundle names in `clusterName`",
     },
   ),
   labels: described(
@@ -46,7 +46,7 @@ const clusterRegistrationTokenSpecSchema = fields({
     "Names of labels that an agent may request for its Cluster; a name that ends in `*` is a prefix. An empty list allows none.",
     {
       "x-default-text":
-        "all except those of `fleet.cattle.io`, `management.cattle.io` and `flotilla.dev`, which no agent may request",
+        "all except labels of `fleet.cattle.io`, `management.cattle.io` and `flotilla.dev`, which no agent may request",
     },
   ),
 });

@@ -12,7 +12,7 @@ export const conditionSchema = fields(
     reason: plainText("The reason, one word for programs."),
     message: plainText("For people: what failed, on what, why, and what happens next."),
     observedGeneration: integer(
-      "The `metadata.generation` that the condition is for. When it is lower than that of the object, the condition is for an earlier spec.",
+      "The `metadata.generation` that the condition is for. When it is lower than the object's, the condition is for an earlier spec.",
     ),
     lastTransitionTime: plainText("When `status` changed last, RFC 3339."),
     lastUpdateTime: plainText(

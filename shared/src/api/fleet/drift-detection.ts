@@ -1,5 +1,5 @@
 /**
- * Drift: changes that others make to the objects of a release. `driftDetection` is that of Flux's HelmRelease v2, `correctDrift`
+ * Drift: changes that others make to the objects of a release. `driftDetection` is as in Flux's HelmRelease v2, `correctDrift`
  * and `diff` are Fleet's, for a HelmOp, a Bundle and each target.
  */
 import * as z from "zod";

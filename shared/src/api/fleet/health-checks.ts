@@ -38,6 +38,6 @@ const healthCheckSchema = fields(
 export const healthCheckFields = {
   healthCheckExprs: described(
     z.array(healthCheckSchema).max(maxHealthChecks).nullish(),
-    "Expressions that decide whether objects are ready, in place of the rules for their kind. A change of them does not run Helm. The list of a target replaces that of the object.",
+    "Expressions that decide whether objects are ready, in place of the rules for their kind. A change of them does not run Helm. The list of a target replaces the object's.",
   ),
 } as const;

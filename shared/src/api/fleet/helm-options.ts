@@ -59,7 +59,7 @@ export const helmOptionsSchema = fields(
       { absent: "0" },
     ),
     values: freeForm(
-      "Values for the chart, kept exactly as written. Those of a target are merged over those of the object.",
+      "Values for the chart, kept exactly as written. The values of a target are merged over the object's.",
     ),
     templateValues: texts(
       "Values that are rendered for each cluster: each entry is a template whose result is parsed as YAML and replaces the value of that name.",

@@ -26,7 +26,7 @@ const helmOpPolicy = fields({
     "The Secrets that may be used for the chart's source (of a HelmRelease all that its sources name), and sent to clusters as copies or values. A Secret of another namespace than the Policy's is `NAMESPACE/NAME`. Absent or empty: all.",
   ),
   allowedDownstreamSecretNames: list(
-    "The Secrets that `downstreamResources` may copy to clusters, and that `valuesFrom` of HelmReleases may read, beside those of `allowedHelmSecretNames`. Absent or empty: only those of `allowedHelmSecretNames`, or all where that is empty, too.",
+    "The Secrets that `downstreamResources` may copy to clusters, and that `valuesFrom` of HelmReleases may read, beside the Secrets in `allowedHelmSecretNames`. Absent or empty: only the Secrets in `allowedHelmSecretNames`, or all where that is empty, too.",
   ),
   allowedDownstreamConfigMapNames: list(
     "The ConfigMaps that `downstreamResources` may copy to clusters, and that `valuesFrom` of HelmReleases may read. Absent or empty: all.",
@@ -75,7 +75,7 @@ export const policySchema = fields({
     "Reject deployments without a ServiceAccount of their own or by default; the agent's own does not count. Namespaces are then not created either, unless `allowNamespaceCreation` is set.",
   ),
   allowedServiceAccounts: list(
-    "The ServiceAccounts that may be used. That of a HelmRelease in another namespace than the Policy's is `NAMESPACE/NAME`. Absent or empty: all in the agent's namespace except its own, whatever rights they have.",
+    "The ServiceAccounts that may be used. The ServiceAccount of a HelmRelease in another namespace than the Policy's is `NAMESPACE/NAME`. Absent or empty: all in the agent's namespace except its own, whatever rights they have.",
   ),
   allowNamespaceCreation: flag(
     "Create the namespace of the release even if `requireServiceAccount` is set.",

@@ -133,7 +133,7 @@ const upgrade = apiOptions(
       "`helm.force`",
     ],
     cleanupOnFail: "Delete the objects that a failed upgrade has created.",
-    preserveValues: "Merge the values over those of the revision before.",
+    preserveValues: "Merge the values over the values of the revision before.",
     serverSideApply,
     crds: [crds, "Skip"],
     chartNameChangeStrategy: [
@@ -172,7 +172,7 @@ const rollback = apiOptions(
     disableWait: ["Do not wait until the objects are ready.", "as for upgrades"],
     disableWaitForJobs: ["Do not wait until Jobs are complete.", "as for upgrades"],
     disableHooks: "Do not run the chart's hooks.",
-    recreate: flag("Of older versions of Helm. It has no effect, as in Flux."),
+    recreate: flag("A flag of older versions of Helm. It has no effect, as in Flux."),
     force:
       "Replace objects that cannot be changed back: they are deleted and created again, except claims, volumes, namespaces and CustomResourceDefinitions.",
     cleanupOnFail: "Delete the objects that a failed rollback has created.",

@@ -1,6 +1,6 @@
 /**
  * Stages of a rollout: groups of clusters that get a change one after the other, and what is waited for before and after each. The
- * fields of one stage, its gates and its windows; `rollout-strategy.ts` has those of the whole.
+ * fields of one stage, its gates and its windows; `rollout-strategy.ts` has the fields of the whole.
  */
 import * as z from "zod";
 import { appKinds } from "./apps/index.ts";
@@ -191,13 +191,11 @@ const stageWindowSchema = fields(
     },
     {
       rule: "has(self.cron) == has(self.duration)",
-      message:
-        "a window with cron needs a duration, and one with a schedule has that of the Schedule",
+      message: "a window with cron needs a duration, and one with a schedule has the Schedule's",
     },
     {
       rule: "has(self.cron) || !has(self.location)",
-      message:
-        "the time zone of a window with a schedule is that of the Schedule: leave location out",
+      message: "the time zone of a window with a schedule is the Schedule's: leave location out",
     },
   ],
 });

@@ -108,8 +108,7 @@ export const rolloutStrategySchema = fields(
       rule: `!has(self.policy) || self.policy == '' || ![${Object.keys(rolloutPolicyFields)
         .map((name) => `has(self.${name})`)
         .join(", ")}].exists(isSet, isSet)`,
-      message:
-        "a strategy with a policy is that of the RolloutPolicy: set nothing else beside policy",
+      message: "a strategy with a policy is the RolloutPolicy's: set nothing else beside policy",
     },
   ],
 });

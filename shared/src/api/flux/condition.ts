@@ -1,4 +1,4 @@
-/** Conditions as Flux has them, which are those of Kubernetes' own API: each has all of its fields. */
+/** Conditions as Flux has them, which Kubernetes' own API defines: each has all of its fields. */
 import * as z from "zod";
 import { described, fields, type Typed } from "../fleet/index.ts";
 import { string, timestamp } from "./field.ts";

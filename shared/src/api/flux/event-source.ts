@@ -40,7 +40,7 @@ function referenceFields<const K extends readonly string[]>(kinds: K) {
     kind: described(z.enum(kinds), "The objects' kind."),
     name: described(name, "The object's name, or `*` for all."),
     namespace: described(name.optional(), "The objects' namespace.", {
-      "x-default-text": "that of this object",
+      "x-default-text": "the namespace of this object",
     }),
     matchLabels: stringMap("Labels that the objects must have."),
   } as const;

@@ -53,7 +53,7 @@ const gitRepositorySpecSchema = fields({
     "How long a request may take, as in `60s` or `5m`. Hours are not accepted.",
   ),
   secretRef: localReference(
-    "A Secret: `username` and `password`, or `bearerToken`; `identity`, `known_hosts` and `password` for SSH; `tls.crt`, `tls.key` and `ca.crt`; or those of a GitHub App.",
+    "A Secret: `username` and `password`, or `bearerToken`; `identity`, `known_hosts` and `password` for SSH; `tls.crt`, `tls.key` and `ca.crt`; or the keys of a GitHub App.",
   ),
   provider: described(
     z.enum(["generic", "aws", "azure", "github"]).optional(),

@@ -1,5 +1,5 @@
 /**
- * How a HelmRelease is installed, upgraded, tested, rolled back and uninstalled. The names are those of a HelmOp; the limits and
+ * How a HelmRelease is installed, upgraded, tested, rolled back and uninstalled. The names are a HelmOp's; the limits and
  * the meaning of an unset field are Flux's.
  */
 import * as z from "zod";
@@ -98,7 +98,7 @@ export const upgradeSchema = apiOptions(actionOptions.upgrade, flux, {
   ),
   force: "Replace objects that cannot be updated. No effect with server-side apply.",
   cleanupOnFail: "Delete the objects that a failed upgrade has created.",
-  preserveValues: "Merge the values over those of the revision before.",
+  preserveValues: "Merge the values over the values of the revision before.",
   serverSideApply,
   crds: [crds, "Skip"],
   chartNameChangeStrategy: [
@@ -121,7 +121,7 @@ export const testSchema = apiOptions(actionOptions.test, flux, {
 
 export const rollbackSchema = apiOptions(actionOptions.rollback, flux, {
   ...waitTexts,
-  recreate: flag("Of older versions of Helm. No effect, as in Flux."),
+  recreate: flag("A flag of older versions of Helm. No effect, as in Flux."),
   force: "Replace objects that cannot be updated. No effect with server-side apply.",
   cleanupOnFail: "Delete the objects that a failed rollback has created.",
   serverSideApply,

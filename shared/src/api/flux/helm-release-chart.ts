@@ -17,7 +17,7 @@ const chartTemplateSpecSchema = fields({
       kind: described(z.enum(chartSourceKinds), "The source's kind."),
       name: described(objectName, "The source's name."),
       namespace: described(namespaceName.optional(), "The source's namespace.", {
-        "x-default-text": "that of the HelmRelease",
+        "x-default-text": "the HelmRelease's",
       }),
     }),
     "The source.",
@@ -53,6 +53,6 @@ export const chartRefSchema = fields({
   ),
   name: described(objectName, "The source's name."),
   namespace: described(namespaceName.optional(), "The source's namespace.", {
-    "x-default-text": "that of the HelmRelease",
+    "x-default-text": "the HelmRelease's",
   }),
 });

@@ -81,7 +81,7 @@ export const dependsOnSchema = z.array(
   fields({
     name: described(z.string(), "The name of a HelmRelease."),
     namespace: described(z.string().optional(), "Its namespace.", {
-      "x-default-text": "that of this one",
+      "x-default-text": "the namespace of this one",
     }),
     readyExpr: plainText(
       "A CEL expression that is true when the dependency is met, with the variables `self` and `dep`.",

@@ -46,7 +46,7 @@ const helmReleaseSpecSchema = fields({
     rolloutStrategySchema.optional(),
     "The steps in which a change is rolled out to the clusters of `targets`, as in a HelmOp. Flux has no such field: with Flux's own definitions, which drop it, the annotation `flotilla.dev/rollout-policy` names a RolloutPolicy.",
   ),
-  kubeConfig: described(kubeConfigSchema.optional(), "Another cluster than that of the hub."),
+  kubeConfig: described(kubeConfigSchema.optional(), "Another cluster than the hub's."),
   serviceAccountName: described(
     objectName.optional(),
     "The ServiceAccount to install it as, of the HelmRelease's namespace in the cluster.",
@@ -55,14 +55,14 @@ const helmReleaseSpecSchema = fields({
     "x-default-text": "`[<targetNamespace>-]<name>`, shortened",
   }),
   targetNamespace: described(namespaceName.optional(), "The namespace of the release.", {
-    "x-default-text": "that of the HelmRelease",
+    "x-default-text": "the HelmRelease's",
   }),
   storageNamespace: described(
     namespaceName.optional(),
     "The namespace of the release's records. Helm keeps them in the namespace of the release, so any other is rejected.",
     { "x-default-text": "the namespace of the release" },
   ),
-  values: described(z.unknown().optional(), "Values, which win over those of `valuesFrom`."),
+  values: described(z.unknown().optional(), "Values, which win over the ones from `valuesFrom`."),
   valuesFrom: described(
     valuesFromSchema.optional(),
     "ConfigMaps and Secrets of the namespace with values; the last one wins.",

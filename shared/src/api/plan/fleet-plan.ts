@@ -19,7 +19,7 @@ const groupSchema = z.object({
   /** What happens to objects in the cluster whose text this is. */
   counts: z.object({ create: count, update: count, replace: count, delete: count }),
   clusters: clustersSchema,
-  /** How many different diffs it has: more than 1 where those of one shape are shown as one. */
+  /** How many different diffs it has: more than 1 where diffs of one shape are shown as one. */
   diffs: z.int().min(1),
   /** As in the answer of an agent. */
   remarks: z.array(z.string()),

@@ -134,7 +134,7 @@ const breachSchema = fields({
 /** Why a rollout halts or goes back. It is stored before anything follows from it. */
 export type Breach = Typed<typeof breachSchema>;
 
-/** Why a rollout is in its phase, for programs. `GateWaiting` to `Paused` are those of the phase Waiting. */
+/** Why a rollout is in its phase, for programs. `GateWaiting` to `Paused` are the reasons of the phase Waiting. */
 const rolloutReasons = [
   "Promoting",
   "GateWaiting",

@@ -19,7 +19,7 @@ export const gateSpecRules: readonly ValidationRule[] = [
 export const gateRules: readonly ValidationRule[] = [
   {
     rule: `!${decision} || self.status.decision.digest == self.spec.digest`,
-    message: "decision.digest must be that of the spec",
+    message: "decision.digest must be the digest of the spec",
   },
   {
     rule: `!${decision} || self.spec.type in [${decidedByPeople.map((type) => `'${type}'`).join(", ")}]`,

@@ -60,7 +60,7 @@ const gateSpecSchema = fields({
     "What a decision must name: the digest of the plan, or of revision, stage and gate. A decision for something else than what was seen is rejected.",
   ),
   clusters: described(clusterListSchema, "The clusters that get the revision once it is passed."),
-  plan: described(planSummarySchema.optional(), "Of an approval of a plan: what would change."),
+  plan: described(planSummarySchema.optional(), "What would change, where a plan is approved."),
   config: described(
     z.record(z.string().max(253), z.string().max(4096)).optional(),
     "The texts of `config` of the gate in the strategy.",

@@ -23,7 +23,7 @@ function count(description: string) {
 
 /**
  * A cluster is in exactly one of these states; `total` is their sum. `brokenBefore` is counted in addition.
- * Each count of the whole rollout is the sum of those of its stages, but for `total`, which has the clusters in no stage as well.
+ * Each count of the whole rollout is the sum of its stages' counts, but for `total`, which has the clusters in no stage as well.
  */
 const rolloutCountsFields = {
   total: count("The number of target clusters."),
@@ -127,11 +127,11 @@ const gateRecordSchema = fields({
     "When it fails without a decision; absent: never. A Gate that is created again gets the same.",
   ),
   soakingSince: optionalTime(
-    "Of a soak: since when all members have been done without interruption; absent while they are not.",
+    "Since when all members have been done without interruption; absent while they are not, and for a gate that is not a soak.",
   ),
   plan: described(
     planRecordSchema.optional(),
-    "Of an approval of a plan: what the agents have answered; absent: another gate.",
+    "What the agents have answered when asked for a plan; absent: the gate does not approve a plan.",
   ),
   decision: described(storedDecisionSchema.optional(), "The decision; absent while it waits."),
 });

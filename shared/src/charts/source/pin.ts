@@ -191,7 +191,7 @@ export interface SourceDigest {
 }
 
 /**
- * Whether the digest of a pin says nothing of the bytes: that of a bucket covers the ETags of its objects, which its server
+ * Whether the digest of a pin says nothing of the bytes: the digest of a bucket covers the ETags of its objects, which its server
  * chooses. An archive without a digest is not such a pin: nobody says that its address always sends the same.
  */
 export function isUnbound(pin: Pin): pin is BucketPin {

@@ -5,7 +5,7 @@ import { isRawNumber } from "../../text/json/index.ts";
 export type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Values with `over` merged over `base`: maps are merged deeply, any other value of `over` replaces that of `base`. A null in
+ * Values with `over` merged over `base`: maps are merged deeply, any other value of `over` replaces `base`'s. A null in
  * `over` is kept, because Helm removes the chart's default for it.
  */
 export function mergeValues(base: Values, over: Values): Values {

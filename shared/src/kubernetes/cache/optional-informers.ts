@@ -71,7 +71,7 @@ export function createOptionalInformers({
     const running = new AbortController();
     each.running = running;
     each.ended = runAfter(each, AbortSignal.any([signal, running.signal])).then(() => {
-      // Objects are deleted with their definition, which may be delivered before the last of them; and those of a kind that
+      // Objects are deleted with their definition, which may be delivered before the last of them; and objects of a kind that
       // is not allowed do not matter here.
       if (!signal.aborted) each.inner.clear();
     });

@@ -43,7 +43,7 @@ export interface Change<T> {
 }
 
 /**
- * For the reflector. Changes are those of the watch, whatever write is on top. Only a write of ours that a list does not have
+ * For the reflector. Changes are as the watch delivers them, whatever write is on top. Only a write of ours that a list does not have
  * is a change of its own: a reconcile may have acted on it, so it appears and disappears in the changes, too.
  */
 export interface WatchedStore<T extends KubeObject> extends Store<T> {
@@ -58,7 +58,7 @@ export interface WatchedStore<T extends KubeObject> extends Store<T> {
 }
 
 export interface StoreOptions<T extends KubeObject> {
-  /** Applied to the objects of `wrote`, which it may change in place; the reflector applies it to those of the watch. */
+  /** Applied to the objects of `wrote`, which it may change in place; the reflector applies it to the watch's objects. */
   readonly transform?: (object: T) => T;
   /** Freezes objects deeply; for tests. */
   readonly freeze?: boolean;

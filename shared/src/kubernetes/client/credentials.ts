@@ -1,4 +1,4 @@
-/** Credentials for an API server, current for each request: tokens on disk rotate, those of exec plugins expire. */
+/** Credentials for an API server, current for each request: tokens on disk rotate, tokens of exec plugins expire. */
 import { readFile } from "node:fs/promises";
 import { AppError, messageOf } from "../../runtime/errors/index.ts";
 import type { Clock } from "../../runtime/time/index.ts";

@@ -129,7 +129,7 @@ function pageOf<T extends KubeObject>(
   const resourceVersion = list?.metadata?.resourceVersion;
   if (resourceVersion === undefined) throw badResponse(request, request.server, "it is not a list");
   const items = list?.items ?? [];
-  // Items of a list have no kind, those of a watch do.
+  // Items of a list have no kind, a watch's do.
   const apiVersion = apiVersionOf(resource);
   for (const item of resource.metadataOnly === true ? [] : items) {
     item["apiVersion"] ??= apiVersion;

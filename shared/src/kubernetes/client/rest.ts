@@ -18,7 +18,7 @@ export interface CallOptions {
 }
 
 export interface RawOptions extends CallOptions {
-  /** Besides those of the client. */
+  /** Besides the client's headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON: makes it a POST. */
   readonly body?: string;

@@ -21,7 +21,7 @@ export interface Call {
   readonly method: Request["method"];
   /** With the query. */
   readonly path: string;
-  /** Those of the client, and its credentials, are added. */
+  /** The client adds its own headers and its credentials. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly contentType?: string;
   readonly body?: string;

@@ -14,7 +14,7 @@ import { createRetryRateLimiter, type RetryLimits } from "./rate-limiter.ts";
 export type Priority = "normal" | "low";
 
 export interface WorkQueue {
-  /** How many keys are queued, without those of `addAfter` and `addRateLimited` that are still delayed. */
+  /** How many keys are queued, without keys of `addAfter` and `addRateLimited` that are still delayed. */
   readonly length: number;
   add(key: ObjectKey, priority?: Priority): void;
   /** Adds the key after `delayMs`; of several delays of one key the earliest counts. */

@@ -15,7 +15,7 @@ export function matchesSelection(
   const fields = {
     "metadata.name": metadata.name,
     "metadata.namespace": metadata.namespace ?? "",
-    // Of a Secret.
+    // A field of Secrets.
     ...("type" in object && { type: String(object.type) }),
   };
   return (

@@ -11,13 +11,13 @@ export type Skew =
   /** It works now. `message` says what to upgrade. */
   | { readonly kind: "warning"; readonly message: string }
   | { readonly kind: "unsupported"; readonly message: string }
-  /** One of the two is not a semantic version, such as that of a development build. */
+  /** One of the two is not a semantic version, such as the version of a development build. */
   | { readonly kind: "unknown" };
 
 /** The part that is compared with the hub, for messages. */
 export type SkewPart = "agent" | "command line";
 
-/** Compares the version of a part with that of the hub. Patch versions and prereleases do not matter. */
+/** Compares the version of a part with the hub's. Patch versions and prereleases do not matter. */
 export function versionSkew(part: SkewPart, version: string, hubVersion: string): Skew {
   const own = parse(version, { loose: true });
   const hub = parse(hubVersion, { loose: true });

@@ -70,7 +70,7 @@ export function createFairPool(
 
   function makeRoom(caller: string): boolean {
     const own = byCaller.get(caller);
-    // Of a caller that has as many as any other, the own oldest place goes first.
+    // A caller that has as many places as any other gives up its own oldest one.
     const oldest = own?.size === most ? [...own.values().take(1)][0] : candidate();
     if (oldest === undefined) return false;
     const isUnfair = most > (own?.size ?? 0) + 1;

@@ -36,7 +36,7 @@ export class AppError extends Error {
   }
 }
 
-/** The message of any thrown value, followed by those of its causes where they add something. */
+/** The message of any thrown value, followed by the messages of its causes where they add something. */
 export function messageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const own =

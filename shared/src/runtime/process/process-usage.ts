@@ -7,7 +7,7 @@ import type { ProcessUsage } from "./limits.ts";
 const tickMs = 10;
 
 /**
- * Undefined if it has ended. Synchronous: /proc is memory, and some 50 µs for each process. The processor time includes that of
+ * Undefined if it has ended. Synchronous: /proc is memory, and some 50 µs for each process. The processor time includes the time of
  * child processes which have ended.
  */
 export function usageOf(pid: number): ProcessUsage | undefined {
@@ -63,8 +63,8 @@ export function killFirst(pid: number): void {
 /**
  * `nice`: 0 for a normal process; each step is a tenth less processor time where others need it, up to 19, and below 0 a tenth more,
  * which needs a privilege; without it nothing changes. In a container that is within the container. Elsewhere Linux shares between
- * sessions first (sched(7), autogroup), so that of a process that leads one is changed, too, but to no less than a third: it competes
- * with all programs of a machine there.
+ * sessions first (sched(7), autogroup), so the priority of a session that a process leads is changed, too, but to no less than a
+ * third: it competes with all programs of a machine there.
  */
 export function renice(pid: number, nice: number): void {
   // The priority belongs to each thread; new ones inherit it.

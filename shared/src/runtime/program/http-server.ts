@@ -15,7 +15,7 @@ export type Route = (request: IncomingMessage, response: ServerResponse) => Prom
 
 /**
  * Connections of a server. Beyond, the oldest of the address that has the most is closed for a new one, so that one client keeps
- * no other out. Those of an ingress have one address, and the limit is theirs as a whole.
+ * no other out. All connections of an ingress have one address, and share one limit.
  */
 export interface ConnectionLimits {
   readonly capacity: number;

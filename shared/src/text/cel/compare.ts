@@ -24,7 +24,7 @@ export function isEqual(left: unknown, right: unknown, budget: Budget): boolean 
     return left === right;
   }
   const [a, b] = [numberOf(left), numberOf(right)];
-  // Of a bigint and a number it compares the mathematical values.
+  // Where one is a bigint and the other a number, it compares the mathematical values.
   // biome-ignore lint/suspicious/noDoubleEquals: === is false for values of different types.
   if (a !== undefined && b !== undefined) return a == b;
   if (isList(left))

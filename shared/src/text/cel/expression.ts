@@ -102,7 +102,7 @@ function reasonOf(thrown: unknown, source: string): string {
     return `it has more than ${maxNodes} parts, or is nested too deeply ${placeOf(thrown.range?.start ?? 0, source)}`;
   if (thrown instanceof ParseError)
     return `${thrown.summary} ${placeOf(thrown.range?.start ?? 0, source)}`;
-  // Of the parser, for a source that is nested too deeply; whatever else a source of a tenant causes must not end the process.
+  // The parser throws it for a source that is nested too deeply; whatever else a source of a tenant causes must not end the process.
   return thrown instanceof RangeError ? "it is nested too deeply" : "it cannot be compiled";
 }
 
@@ -123,7 +123,7 @@ function run(
   } catch (thrown) {
     if (thrown instanceof BudgetExceeded) return thrown;
     if (thrown instanceof EvaluationFailure) return { kind: "failed", why: thrown.message };
-    // Of objects that are compared; whatever else an expression of a tenant causes must not end the process.
+    // Comparing objects throws it; whatever else an expression of a tenant causes must not end the process.
     const why = thrown instanceof RangeError ? "its values are nested too deeply" : "an error";
     return { kind: "failed", why };
   }

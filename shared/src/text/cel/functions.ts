@@ -1,4 +1,4 @@
-/** The functions of expressions: those of CEL, and what Flux adds to them, without bytes, unsigned integers and time zones. */
+/** The functions of expressions: CEL's, and what Flux adds to them, without bytes, unsigned integers and time zones. */
 import type { Budget } from "./budget.ts";
 import type { CallContext, CelFunction } from "./cel-function.ts";
 import { isEqual } from "./compare.ts";

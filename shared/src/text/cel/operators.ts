@@ -1,4 +1,4 @@
-/** The operators of two operands that are both evaluated, and those of one. */
+/** The operators of two operands that are both evaluated, and the operators of one. */
 import type { Budget } from "./budget.ts";
 import { isEqual, order } from "./compare.ts";
 import { EvaluationFailure, noOverload } from "./failures.ts";

@@ -14,7 +14,7 @@ import {
 } from "yaml";
 import { DecodeError } from "./errors.ts";
 
-/** Throws a DecodeProblem for the first such place; `text` is that of the document. */
+/** Throws a DecodeProblem for the first such place; `text` is the document's. */
 export function rejectAmbiguous(document: Document, text: string): void {
   visit(document, {
     Collection(_key, node, path) {

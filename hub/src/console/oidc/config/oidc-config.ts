@@ -1,4 +1,4 @@
-/** The flags of login with OpenID Connect, parsed and checked. Those of claims mean what they mean to kube-apiserver. Pure. */
+/** The flags of login with OpenID Connect, parsed and checked. Flags for claims mean what they mean to kube-apiserver. Pure. */
 import type { ParseArgsOptionsConfig } from "node:util";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 import { parseGoDuration } from "@flotilla/shared/time";

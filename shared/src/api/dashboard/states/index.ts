@@ -4,7 +4,7 @@
  */
 import type { BundleState } from "../../fleet/index.ts";
 
-/** The states of a HelmOp, HelmRelease or Bundle: that of its releases, or why it cannot be followed. */
+/** The states of a HelmOp, HelmRelease or Bundle: the state of its releases, or why it cannot be followed. */
 export const appStates = [
   /** Its spec, chart or values are not accepted. */
   "NotAccepted",
@@ -38,7 +38,7 @@ export const releaseStates = [
 ] as const satisfies readonly BundleState[];
 export type ReleaseState = BundleState;
 
-/** The states of a Cluster: that of its agent, or the worst of its releases. */
+/** The states of a Cluster: the state of its agent, or the worst of its releases. */
 export const clusterStates = [
   "ErrApplied",
   "NotReady",

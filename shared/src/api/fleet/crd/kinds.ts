@@ -169,7 +169,7 @@ export const kinds: readonly KindDefinition[] = [
   {
     resource: bundleNamespaceMappings,
     description:
-      "A BundleNamespaceMapping lets Bundles of its namespace be deployed to the Clusters of other namespaces. Who may create one reaches all Clusters of the hub, except those of namespaces whose Policies have `allowedBundleNamespaces`.",
+      "A BundleNamespaceMapping lets Bundles of its namespace be deployed to the Clusters of other namespaces. Who may create one reaches all Clusters of the hub, except Clusters in namespaces whose Policies have `allowedBundleNamespaces`.",
     fields: bundleNamespaceMappingSchema,
     status: bundleNamespaceMappingStatusSchema,
     categories,

@@ -111,7 +111,7 @@ function objectParts(json: JsonSchema): StructuralSchema {
   };
 }
 
-/** Drops zod's bounds of every integer, which are those of a double. */
+/** Drops zod's bounds of every integer, which are the bounds of a double. */
 function limits({ minimum, maximum }: JsonSchema): StructuralSchema {
   return {
     ...(minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER && { minimum }),

@@ -9,7 +9,7 @@ export function bundleNameOf(kind: AppKind, name: string): string {
 
 /**
  * The app whose Bundle has this name, where there may be no such Bundle: a prefix tells the kind, and the name unless that was shortened.
- * A name without one may be that of several kinds, of which the first one is returned.
+ * A name without one may be a name of several kinds, of which the first one is returned.
  */
 export function appOfBundleName(bundle: string): {
   readonly kind: AppKind;

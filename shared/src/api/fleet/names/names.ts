@@ -164,7 +164,7 @@ export function fleetClusterNamespaceName(clusterNamespace: string, clusterName:
 function makeClusterNamespaceName(clusterNamespace: string, clusterName: string): string {
   const full = fullClusterNamespaceName(clusterNamespace, clusterName);
   if (full.length <= maxLabelLength) return full;
-  // Of the names as they are: neither has a slash, so no two Clusters have the same text.
+  // The digest covers the names as they are: neither has a slash, so no two Clusters have the same text.
   const digest = hex("sha256", `${clusterNamespace}/${clusterName}`);
   const start = full.slice(0, maxLabelLength - shortenedDigestLength - 1).replace(/-+$/, "");
   return `${start}-${digest.slice(0, shortenedDigestLength)}`;
@@ -197,7 +197,7 @@ export function frontEndBundleName(kind: string, name: string): string {
 }
 
 /**
- * The name of a BundleDeployment: that of its Bundle, with the Bundle's namespace before it if that is not the workspace of
+ * The name of a BundleDeployment: its Bundle's name, with the Bundle's namespace before it if that is not the workspace of
  * the Cluster. No namespace has a dot in its name.
  */
 export function deploymentName(

@@ -18,7 +18,7 @@ export const correctDriftRequestAnnotation = "flotilla.dev/correct-drift-at";
 /** On a HelmOp: a request to poll now, set for a webhook of a registry. Any new value is one request. */
 export const pollRequestAnnotation = "flotilla.dev/poll-requested-at";
 
-/** The values of a request: those of the annotations, and the fields of a BundleDeployment that they become. */
+/** The values of a request: the values of the annotations, and the fields of a BundleDeployment that they become. */
 export interface RequestTokens {
   readonly requestedAt?: string | undefined;
   readonly forceAt?: string | undefined;
@@ -66,7 +66,7 @@ export function requestOf(tokens: RequestTokens): UserRequest | undefined {
   };
 }
 
-/** The values by which it is requested; those of what is not requested are absent. */
+/** The values by which it is requested; what is not requested has none. */
 export function tokensOf({ token, force, reset, correctDrift }: UserRequest): RequestTokens {
   return {
     requestedAt: token,

@@ -7,7 +7,7 @@ const preface = `# API reference
 
 Generated from the schemas in \`shared/src/api/fleet\`; change those and run \`npm run generate\`.
 
-All kinds are in \`${apiVersion}\` and namespaced. Most fields are those of Fleet, with the same meaning. An absent field,
+All kinds are in \`${apiVersion}\` and namespaced. Most fields are Fleet's, with the same meaning. An absent field,
 \`null\` and an empty text are the same. A field that is not listed here is kept unchanged.
 
 A path such as \`diff.comparePatches[].kind\` is the field \`kind\` of each entry of the list \`comparePatches\` in \`diff\`. Times

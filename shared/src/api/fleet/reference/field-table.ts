@@ -81,7 +81,7 @@ function absentText(field: z.ZodType, text: unknown): string {
 
 interface Shape {
   readonly text: string;
-  /** Between the name of this field and those of its fields. */
+  /** Between the name of this field and the names of its fields. */
   readonly suffix: string;
   readonly named?: NamedType;
   /** An object without its own table. */

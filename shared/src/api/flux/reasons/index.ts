@@ -1,5 +1,5 @@
 /**
- * The types and reasons of conditions as Flux has them, and those of its events. Programs of users wait for them, so each is written
+ * The types and reasons of conditions as Flux has them, and the reasons of its events. Programs of users wait for them, so each is written
  * here and nowhere else. In a folder of its own, because the agent reports them and has no use for the schemas of Flux's kinds.
  */
 

@@ -69,7 +69,7 @@ export function objectsDigest(objects: readonly BucketObject[]): string {
 
 /** In the order of the bytes of their keys. */
 export function sortedByKey(objects: readonly BucketObject[]): readonly BucketObject[] {
-  // Without characters of two code units the order of code units is that of bytes.
+  // Without characters of two code units code units have the same order as bytes.
   if (!objects.some(({ key }) => surrogate.test(key)))
     return objects.toSorted((a, b) => (a.key < b.key ? -1 : a.key === b.key ? 0 : 1));
   return objects

@@ -19,7 +19,7 @@ export interface BucketLocation {
 const defaultRegion = "us-east-1";
 const bucketNamePattern = /^[a-z0-9A-Z][a-z0-9A-Z._-]{1,253}[a-z0-9A-Z]$/;
 const regionPattern = /^[a-zA-Z0-9_-]{1,64}$/;
-/** `s3.amazonaws.com`, `s3.REGION.amazonaws.com`, `s3-REGION.amazonaws.com`, with `dualstack`, and those of China. */
+/** `s3.amazonaws.com`, `s3.REGION.amazonaws.com`, `s3-REGION.amazonaws.com`, with `dualstack`, and the hosts in China. */
 const amazonHost = /^s3(?:[.-](?:dualstack\.)?([a-z0-9-]+))?\.amazonaws\.com(?:\.cn)?$/;
 
 /** The address of the bucket for messages and for credentials: `https://host:port/bucket`. Throws BUCKET_INVALID. */

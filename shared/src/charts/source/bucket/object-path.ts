@@ -3,7 +3,7 @@ import { AppError } from "../../../runtime/errors/index.ts";
 import { bucketErrors } from "./errors.ts";
 import type { BucketObject } from "./listing.ts";
 
-/** That of S3, in bytes. */
+/** The limit of S3, in bytes. */
 const longestKey = 1_024;
 
 /** Throws BUCKET_KEY_INVALID for a key that is longer than S3's own limit. */

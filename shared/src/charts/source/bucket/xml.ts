@@ -7,7 +7,7 @@ import type { TimeSlices } from "../../../runtime/concurrency/index.ts";
 
 export interface XmlElement {
   readonly name: string;
-  /** Its own text, without that of its children. */
+  /** Its own text, without its children's. */
   readonly text: string;
   readonly children: readonly XmlElement[];
 }

@@ -143,7 +143,7 @@ export class ChartCache<P extends Pin = Pin> {
   #wanted(pin: P, origin: string, expected: SourceDigest | undefined): Wanted {
     const pinned = pinnedDigest(pin);
     if (pinned !== undefined) return { kind: "digest", digest: pinned };
-    // Of what an earlier process made nobody knows what it was made from.
+    // Nobody knows what the archives of an earlier process were made from.
     if (expected !== undefined && this.#sourceDigests.get(origin) === undefined)
       return { kind: "none" };
     const digest = this.#digests.get(origin);

@@ -65,7 +65,7 @@ export class ChartStore {
     return { path, digest, sizeBytes: found.size };
   }
 
-  /** A chart from an origin whose digest is not known: that of an earlier process, which only the name of its file says. */
+  /** A chart from an origin whose digest is not known: an earlier process stored it, and the name of its file has the digest. */
   async findAny(origin: string): Promise<ChartFile | undefined> {
     for (const name of await readdir(this.#options.dir)) {
       const archive = parseArchiveName(name);

@@ -17,7 +17,7 @@ import {
 export interface AccessSecretOptions {
   /** Selects the credentials of Docker's configuration, which has them by host. */
   readonly source: SourceLocation;
-  /** As the HelmOp says; overrides that of the Secret, as in Fleet. */
+  /** As the HelmOp says; overrides what the Secret says, as in Fleet. */
   readonly insecureSkipVerify?: boolean | undefined;
   /** Certificate authorities, used when the Secret has none. */
   readonly caBundle?: string | undefined;

@@ -1,4 +1,4 @@
-/** Writing the files of a commit to disk. Attributes of Git have no effect: the bytes are those of the commit. */
+/** Writing the files of a commit to disk. Attributes of Git have no effect: the bytes are as in the commit. */
 import { createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";

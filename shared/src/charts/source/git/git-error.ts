@@ -63,7 +63,7 @@ export function refusesObjects(stderr: string): boolean {
 
 const maxPrinted = 400;
 
-/** The lines that say what failed, in one; without those of progress and advice. */
+/** The lines that say what failed, in one; without progress and advice. */
 function lastLines(stderr: string, showsResponses: boolean): string {
   const lines = (showsResponses ? stderr : withoutResponses(stderr))
     .split(/[\r\n]+/)

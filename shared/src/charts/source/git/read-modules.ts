@@ -16,7 +16,7 @@ export interface Submodule {
   readonly commit: string;
 }
 
-/** The submodules among `entries`; `all` are those of the commit. */
+/** The submodules among `entries`; `all` are the commit's entries. */
 export async function submodulesOf(
   session: Session,
   all: readonly TreeEntry[],

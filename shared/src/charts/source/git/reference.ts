@@ -31,7 +31,7 @@ export interface ResolvedReference {
   readonly tag?: { readonly name: string; readonly object: string | undefined };
 }
 
-/** Which names are listed for a reference: all, or those of branches or tags; undefined when it names a commit. */
+/** Which names are listed for a reference: all, or branches, or tags; undefined when it names a commit. */
 export function listedRefs(ref: GitReference): "heads" | "tags" | "all" | undefined {
   if (isSet(ref.commit)) return undefined;
   if (isSet(ref.name)) {
@@ -108,7 +108,7 @@ function byName(
   return {
     revision: `${shown}@sha1:${found.commit}`,
     commit: found.commit,
-    // A name of another form could be that of a commit.
+    // A name of another form could name a commit.
     ...(/^(?:HEAD$|refs\/)/.test(name) && { ref: name }),
     ...(tag !== undefined && { tag: { name: tag, object: found.tagObject } }),
   };

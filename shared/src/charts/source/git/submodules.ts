@@ -22,7 +22,7 @@ export function parseModules(output: string): ReadonlyMap<string, string> {
   );
 }
 
-/** The address of a submodule; a relative one starts at that of its repository. Throws GIT_CONTENT_INVALID. */
+/** The address of a submodule; a relative one starts at the address of its repository. Throws GIT_CONTENT_INVALID. */
 export function submoduleUrl(parent: string, url: string, path: string): string {
   const isRelative = /^\.\.?\//.test(url);
   const scp = /^(?:([\w.-]+)@)?([\w.-]+):(?![/:])(.+)$/.exec(url);

@@ -19,9 +19,9 @@ export interface IgnoreFile {
 }
 
 export interface IgnoreOptions {
-  /** A tree (Git, OCI) has patterns of its own: all without any pattern of the user, those of Git's own files with one. */
+  /** A tree (Git, OCI) has patterns of its own: all without any pattern of the user, the patterns for Git's own files with one. */
   readonly kind: "tree" | "bucket";
-  /** In the order from the root down. Of a bucket: only that of the root. */
+  /** In the order from the root down. A bucket has only the file of the root. */
   readonly files?: readonly IgnoreFile[];
   /** `spec.ignore`. */
   readonly ignore?: string | undefined;

@@ -30,7 +30,7 @@ export interface OciQuery {
 }
 
 export interface OciArtifact {
-  /** The annotations of the manifest, without those of an index of platforms. */
+  /** The annotations of the manifest, without the annotations of an index of platforms. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly layer: OciLayer;
   /** The chart of a packaged Helm chart; absent for other artifacts. */

@@ -64,7 +64,7 @@ export async function readManifest(
   const name = `${query.repository}:${query.tag}`;
   const found = { request: response.request, json: jsonOf(body.bytes) };
   const index = indexSchema.safeParse(found.json);
-  // The digest is that of the tag, which its index binds to the manifest of the chart.
+  // The digest is the tag's, which its index binds to the manifest of the chart.
   const manifestDigest = body.digest;
   if (!index.success) return { manifestDigest, ...chartLayer(found, name) };
   const { repository } = query;

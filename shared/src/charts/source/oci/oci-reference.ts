@@ -44,7 +44,7 @@ interface Candidate {
   readonly version: NonNullable<ReturnType<typeof parseVersion>>;
 }
 
-/** What the filter may take for all tags of a repository; those of the highest versions are compared first. */
+/** What the filter may take for all tags of a repository; the tags with the highest versions are compared first. */
 const filterMs = 2_000;
 
 /** Tags whose versions are compared at once. */
@@ -105,8 +105,8 @@ function sortedVersions(tags: readonly string[], read: ReadVersion): string[] {
 }
 
 /**
- * From sorted lists. Only the version of the next tag of each is kept: those of 100,000 tags are many times as large as the tags, and
- * collecting them holds everything up.
+ * From sorted lists. Only the version of the next tag of each is kept: the versions of 100,000 tags are many times as large as the
+ * tags, and collecting them holds everything up.
  */
 function* highestFirst(
   chunks: readonly (readonly string[])[],

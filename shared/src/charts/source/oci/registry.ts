@@ -44,7 +44,7 @@ export function createOciRegistry(deps: {
   async function sendTo(registry: URL, name: OciName, request: RegistryRequest): Promise<Exchange> {
     const { access, signal } = request;
     const url = new URL(request.target, new URL(`/v2/${name.path}/`, registry));
-    // Credentials are for the registry only, not for an address elsewhere, such as that of a next page.
+    // Credentials are for the registry only, not for an address elsewhere, such as the address of a next page.
     const isRegistry = url.origin === registry.origin;
     const send = (authorization: string | undefined): Promise<Exchange> =>
       deps.exchange({

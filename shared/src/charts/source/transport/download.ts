@@ -39,7 +39,7 @@ export async function fetchByUrl(
   return await receiveArchive(response, pin, write, request);
 }
 
-/** Passes the body of `response` on to `write`. Rejects when the status, the encoding or the bytes are not those of the pin. */
+/** Passes the body of `response` on to `write`. Rejects when status, encoding or bytes are not what the pin asks for. */
 export async function receiveArchive(
   response: Exchange,
   pin: DownloadPin,

@@ -30,7 +30,7 @@ export function checkHost(url: URL, policy: EgressPolicy, subject = "the host"):
   permitted([{ address, family: isIP(address) }], { port, policy, subject });
 }
 
-/** `options`: those of undici's connector. */
+/** `options`: what undici's connector takes. */
 export function createEgressConnector(
   options: buildConnector.BuildOptions,
   policy: EgressPolicy,
@@ -136,7 +136,7 @@ function resolveBySystem(hostname: string, callback: Parameters<ResolveAll>[1]):
 
 const defaultPorts: Readonly<Record<string, number>> = { "https:": 443, "socks5:": 1080 };
 
-/** The port of an address, by default that of its protocol. */
+/** The port of an address, by default its protocol's. */
 export function portOf(protocol: string, port: string): number {
   return port === "" ? (defaultPorts[protocol] ?? 80) : Number(port);
 }

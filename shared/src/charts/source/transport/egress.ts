@@ -40,14 +40,14 @@ const linkLocal = blockList(
     // The metadata services of Alibaba Cloud and Azure.
     ["100.100.100.200", 32],
     ["168.63.129.16", 32],
-    // Of Oracle Cloud.
+    // Oracle Cloud's.
     ["192.0.0.192", 32],
   ],
   [
     ["fe80::", 10],
-    // Of AWS, also that of EKS Pod Identity.
+    // AWS', and EKS Pod Identity's.
     ["fd00:ec2::", 32],
-    // Of Google Cloud.
+    // Google Cloud's.
     ["fd20:ce::254", 128],
   ],
 );

@@ -41,7 +41,7 @@ const notTls = new Set([
 /** Where the certificate authorities of most hosts are set. */
 const authorityField = "cacerts or ca.crt of the Secret";
 
-/** A description of the failure, with the original code where it helps. `authorities`: where those of the host are set. */
+/** A description of the failure, with the original code where it helps. `authorities`: where the host's authorities are set. */
 export function describeNetworkFailure(thrown: unknown, authorities = authorityField): string {
   const code = codeOf(thrown);
   if (code === undefined) return messageOf(thrown);
