@@ -130,7 +130,7 @@ describe("a release of others", () => {
       installed: theirs,
     },
     {
-      name: "is taken over where the agent itself may account for its objects",
+      name: "is not taken over while no service account limits what Helm would delete by its record",
       given: [],
       step: {
         version: "1.0.0",
