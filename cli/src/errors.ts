@@ -1,4 +1,7 @@
-/** Errors of the command line. */
+/**
+ * Why a command of `flotilla` failed, as a code that scripts can compare. A command that refuses has changed nothing, which the text
+ * says; the texts are shown in docs/errors.md.
+ */
 import { defineErrors } from "@flotilla/shared/errors";
 
 export const cliErrors = defineErrors({

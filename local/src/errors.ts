@@ -1,4 +1,4 @@
-/** The errors of the local fleet: binaries, processes, control planes, registries. */
+/** Why the local fleet, or a part of it, could not be started. Messages name the file, the log or the program to look at. */
 import { defineErrors } from "@flotilla/shared/errors";
 
 export const localErrors = defineErrors({

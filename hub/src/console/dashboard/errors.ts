@@ -1,4 +1,7 @@
-/** Errors of the dashboard's API. */
+/**
+ * What a route throws when it cannot answer the request of a user. `problem.ts` has the HTTP status of each code; the message is sent
+ * as it is, so it has nothing that the user may not see.
+ */
 
 import { AppError } from "@flotilla/shared/errors";
 import { hubErrors } from "../../base/index.ts";

@@ -1,4 +1,7 @@
-/** Errors of the API as responses. Pure. */
+/**
+ * The response to a request that failed: an HTTP status and a code that the page decides by. An error that is not listed is the hub's
+ * own failure: its message may have internals, so the client gets a general one and the caller logs it. Pure.
+ */
 import type { Problem } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";

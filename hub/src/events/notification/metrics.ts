@@ -1,4 +1,7 @@
-/** Metrics of notifications. */
+/**
+ * Whether Alerts select the events of this replica, and whether providers take the notifications. A failed delivery is counted each
+ * time and retried; what is counted as dropped nobody gets. Counters begin at 0 with the process.
+ */
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface NotificationMetrics {

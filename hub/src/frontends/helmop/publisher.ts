@@ -1,4 +1,8 @@
-/** Publishes the statuses of HelmOps. */
+/**
+ * The status of a HelmOp: what its reconcile decided, completed with its Bundle's status and the counts of its deployments. Everything
+ * but the decision is read from caches when it is written, so a failed write loses nothing: it is repeated with what is true then.
+ * A Bundle of the same name that another client created adds nothing.
+ */
 
 import { type Bundle, type HelmOp, type HelmOpStatus, helmOps } from "@flotilla/shared/api";
 import { keyOf } from "@flotilla/shared/kube/objects";

@@ -1,4 +1,8 @@
-/** Publishes the statuses of HelmReleases. */
+/**
+ * The status of a HelmRelease: what its reconcile decided, completed with its Bundle's status and its deployments, as Flux shows a
+ * release. Everything but the decision is read from caches when it is written, so a failed write is repeated with what is true then.
+ * While the HelmRelease is deleted its Bundle may be gone, and the deployments that are left are shown all the same.
+ */
 import type { Bundle, BundleDeployment } from "@flotilla/shared/api";
 import {
   type HelmRelease,

@@ -1,4 +1,7 @@
-/** Metrics of the authorities that this replica trusts. */
+/**
+ * When the authorities end that this replica trusts, so that an alert comes before agents are rejected. Computed at each scrape: a
+ * rotation shows at once, and a role that no authority has is absent.
+ */
 import { Gauge, type Registry } from "prom-client";
 import type { LiveAuthority } from "./live-authority.ts";
 import { validityOf } from "./plan-rotation.ts";

@@ -1,4 +1,7 @@
-/** Metrics of the dispatcher. */
+/**
+ * How many agents this replica serves, and how much it exchanges with them. All are about this process alone: the sum over the
+ * replicas is the hub's, and counters begin at 0 with the process.
+ */
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface DispatchMetrics {

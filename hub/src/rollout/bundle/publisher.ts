@@ -1,4 +1,8 @@
-/** Publishes the statuses of Bundles. */
+/**
+ * The status of a Bundle: what its reconcile decided, completed with the counts of its deployments. The counts are read from caches
+ * when the status is written, so a failed write is repeated with what is true then. The statuses of HelmOps and HelmReleases are
+ * completed with it, also before it is written.
+ */
 
 import { type Bundle, type BundleStatus, bundles } from "@flotilla/shared/api";
 import { keyOf } from "@flotilla/shared/kube/objects";

@@ -1,4 +1,7 @@
-/** Errors of chart sources. "Registry" in a code includes HTTP repositories. */
+/**
+ * Why a chart cannot be found, fetched or verified, on the hub and on agents; their conditions have these codes. "Registry" in a code
+ * includes HTTP repositories.
+ */
 import { AppError, defineErrors, type ErrorKind } from "../../runtime/errors/index.ts";
 
 export const chartErrors = defineErrors({

@@ -1,4 +1,4 @@
-/** Errors of YAML. */
+/** What is thrown for a text that is not YAML: inside of this folder with an offset, to callers with a line and a column. */
 import { defineErrors } from "../../runtime/errors/index.ts";
 
 export const yamlErrors = defineErrors({

@@ -1,4 +1,7 @@
-/** Errors of buckets. */
+/**
+ * Why a bucket cannot be listed or an object of it not be read. All but an invalid address are retryable: buckets and permissions
+ * change without a change of the Bucket. No message has a key of the Secret.
+ */
 import { defineErrors } from "../../../runtime/errors/index.ts";
 
 export const bucketErrors = defineErrors({

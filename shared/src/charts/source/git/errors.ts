@@ -1,4 +1,7 @@
-/** Errors of Git repositories. */
+/**
+ * Why a Git repository cannot be read at the commit that a source asks for. Retryable are failures that a change on the server can
+ * repair. No message has credentials.
+ */
 import { defineErrors } from "../../../runtime/errors/index.ts";
 
 export const gitErrors = defineErrors({
