@@ -2,7 +2,7 @@
 import type { App } from "@flotilla/shared/dashboard";
 import type { FleetState } from "./fleet-state.ts";
 
-export interface Decision {
+export interface AwaitedDecision {
   readonly app: Pick<App, "kind" | "namespace" | "name">;
   /** What is waited for. */
   readonly message: string;
@@ -11,7 +11,7 @@ export interface Decision {
 }
 
 /** Those that have waited longest first. */
-export function decisionsOf({ apps }: Pick<FleetState, "apps">): readonly Decision[] {
+export function decisionsOf({ apps }: Pick<FleetState, "apps">): readonly AwaitedDecision[] {
   return [...apps.values()]
     .flatMap(({ kind, namespace, name, rollout }) => {
       if (rollout?.decides !== true) return [];
@@ -22,11 +22,11 @@ export function decisionsOf({ apps }: Pick<FleetState, "apps">): readonly Decisi
 }
 
 /** What began at an unknown time comes last. */
-function byStart(one: Decision, other: Decision): number {
+function byStart(one: AwaitedDecision, other: AwaitedDecision): number {
   const [a, b] = [startMs(one), startMs(other)];
   return a === b ? 0 : a - b;
 }
 
-function startMs({ since }: Decision): number {
+function startMs({ since }: AwaitedDecision): number {
   return since === undefined ? Number.POSITIVE_INFINITY : Date.parse(since);
 }

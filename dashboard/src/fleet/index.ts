@@ -11,7 +11,7 @@ export {
   type VersionCount,
   versionsOf,
 } from "./count-versions.ts";
-export { type Decision, decisionsOf } from "./decisions.ts";
+export { type AwaitedDecision, decisionsOf } from "./decisions.ts";
 export { appsInCluster, chartsOf, clustersWithChart } from "./deployed.ts";
 export { find } from "./find.ts";
 export {

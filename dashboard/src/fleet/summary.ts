@@ -1,7 +1,7 @@
 /** What the overview says about the fleet. Pure. */
 import { type AnyState, byUrgency, lookOf } from "../state/index.ts";
 import type { Concern } from "./concern.ts";
-import type { Decision } from "./decisions.ts";
+import type { AwaitedDecision } from "./decisions.ts";
 import type { FleetState } from "./fleet-state.ts";
 
 export interface StateCount {
@@ -26,7 +26,7 @@ export function countStates(all: Iterable<Stated>): readonly StateCount[] {
 export function headline(
   { apps, clusters }: FleetState,
   concerns: readonly Concern[],
-  decisions: readonly Decision[],
+  decisions: readonly AwaitedDecision[],
 ): string {
   const fleet = `${plural(apps.size, "app")} on ${plural(clusters.size, "cluster")}`;
   if (apps.size === 0 && clusters.size === 0)

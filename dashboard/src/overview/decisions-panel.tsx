@@ -1,13 +1,13 @@
 /** Rollouts that go on only when somebody decides, those that have waited longest first. */
 import { Link } from "wouter";
 import { pageOf, useParameter } from "../address/index.ts";
-import { type Decision, objectKey } from "../fleet/index.ts";
+import { type AwaitedDecision, objectKey } from "../fleet/index.ts";
 import { Message } from "../message/index.ts";
 import { Ago } from "../time/index.ts";
 
 const firstShown = 10;
 
-export function DecisionsPanel({ decisions }: { readonly decisions: readonly Decision[] }) {
+export function DecisionsPanel({ decisions }: { readonly decisions: readonly AwaitedDecision[] }) {
   const [length, setLength] = useParameter("decisions", "");
   const shown = length === "all" ? decisions : decisions.slice(0, firstShown);
   const more = decisions.length - shown.length;

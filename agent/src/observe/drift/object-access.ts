@@ -42,7 +42,7 @@ export async function compareObject(
   return (await observe(rest, compared, { excluded: [], signal })).comparison;
 }
 
-interface Observation {
+interface ComparedWithLive {
   readonly comparison: ObjectComparison;
   readonly live?: KubeObject | undefined;
   /** What is applied to correct it; ignored fields have their live values. */
@@ -63,7 +63,7 @@ async function observe(
   rest: KubeRest,
   compared: ComparedObject,
   { excluded, signal }: ObserveOptions,
-): Promise<Observation> {
+): Promise<ComparedWithLive> {
   const { object, resource, desired: created, desiredBeside, rules, isRemovedByDesign } = compared;
   for (let attempt = 1; ; attempt += 1) {
     const live = await rest.get(resource, created.metadata, { signal });

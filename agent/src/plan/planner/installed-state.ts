@@ -1,4 +1,4 @@
-/** A release that is planned: its content, and what the agent and Helm have of it. Nothing is written. */
+/** What is installed of a release that a plan is requested for, by what the agent and Helm have of it. Nothing is written. */
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import type { Clock } from "@flotilla/shared/time";
@@ -16,14 +16,14 @@ import type { Inventory, ReleaseAssignments, ReleaseOwner } from "../../state/in
 import type { InstalledObject } from "../object/plan-objects.ts";
 import { type InstalledRelease, readInstalled } from "../rendering/installed-release.ts";
 
-export interface PlannedReleaseDeps {
+export interface InstalledStateDeps {
   readonly assigned: Pick<ReleaseAssignments, "get">;
   readonly inventory: Inventory;
   readonly records: Pick<ReadRecords, "stored" | "wholeObjects">;
   readonly clock: Clock;
 }
 
-export interface PlannedRelease {
+export interface ReleaseToPlan {
   readonly owner: ReleaseOwner;
   readonly content: DeploymentContent;
   readonly client: ImpersonatedClient;
@@ -41,8 +41,8 @@ export interface InstalledState extends InstalledRelease {
 
 /** Throws RELEASE_CONFLICT, RELEASE_EXISTS, RELEASE_LOCKED and what reading the records throws. */
 export async function installedState(
-  deps: PlannedReleaseDeps,
-  { owner, content, client, inputs }: PlannedRelease,
+  deps: InstalledStateDeps,
+  { owner, content, client, inputs }: ReleaseToPlan,
   signal: AbortSignal,
 ): Promise<InstalledState> {
   const { assigned, inventory } = deps;

@@ -47,14 +47,14 @@ import { type Rendering, renderTwice } from "../rendering/render-twice.ts";
 import type { PlanQueue } from "./behind-deployments.ts";
 import {
   type InstalledState,
+  type InstalledStateDeps,
   installedState,
-  type PlannedRelease,
-  type PlannedReleaseDeps,
-} from "./planned-release.ts";
+  type ReleaseToPlan,
+} from "./installed-state.ts";
 import { withRequested } from "./referenced-objects.ts";
 
 /** What makes a plan. */
-export interface RenderingDeps extends PlannedReleaseDeps, ReferencedDeps {
+export interface RenderingDeps extends InstalledStateDeps, ReferencedDeps {
   readonly attempts: Pick<Attempts, "refusedOf">;
   readonly clients: Pick<ImpersonatedClients, "clientFor">;
   readonly inputs: Pick<InputCollector, "collectOnce">;
@@ -136,7 +136,7 @@ async function planContent(
     const client = await deps.clients.clientFor(content.serviceAccount);
     const referenced = await withRequested(deps.referenced, options.objects);
     const inputs = await deps.inputs.collectOnce(content, { client, referenced, signal });
-    const release: PlannedRelease = { owner, content, client, inputs };
+    const release: ReleaseToPlan = { owner, content, client, inputs };
     const state = await installedState(deps, release, signal);
     known = state;
     if (state.isInSync) return unchangedPlan(state);
@@ -182,7 +182,7 @@ interface PlanInput extends Pick<ReferencedDeps, "referenced"> {
 
 async function planRelease(
   deps: RenderingDeps,
-  release: PlannedRelease,
+  release: ReleaseToPlan,
   input: PlanInput,
 ): Promise<PlanAnswer> {
   const { content, client, inputs, owner } = release;
@@ -286,7 +286,7 @@ async function fetchChart(
 
 function objectsPlan(
   deps: RenderingDeps,
-  { content, client, inputs }: PlannedRelease,
+  { content, client, inputs }: ReleaseToPlan,
   {
     input,
     options,

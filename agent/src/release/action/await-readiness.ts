@@ -13,7 +13,7 @@ import type { AttemptedAction } from "../state/failure-policy.ts";
 import type { DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
 import { failedAttemptsAt, recordRemediation, remediated } from "./failed-attempts.ts";
 import { disownChanged, inSync } from "./in-sync.ts";
-import { afterFailure } from "./remediate.ts";
+import { settleFailedAttempt } from "./remediate.ts";
 import { attemptedOf, type DesiredRelease, type Tools } from "./tools.ts";
 
 /** Undefined: it is ready, or not as the agent left it: decide again. Throws why the release failed by not becoming ready. */
@@ -46,7 +46,7 @@ export async function awaitReadiness(
     throw error;
   }
   const reason = action === "install" ? fluxReason.installFailed : fluxReason.upgradeFailed;
-  return await afterFailure(tools, release, { action, reason, error });
+  return await settleFailedAttempt(tools, release, { action, reason, error });
 }
 
 function progress(

@@ -13,7 +13,7 @@ import { crdPolicy } from "./assigned-content.ts";
 import type { DeployPass, DeployResult } from "./deploy-pass.ts";
 import { noteFailure } from "./failed-attempts.ts";
 import type { Uninstalled } from "./helm-uninstall.ts";
-import { afterFailure, remediate } from "./remediate.ts";
+import { remediate, settleFailedAttempt } from "./remediate.ts";
 import { isFirst } from "./revision.ts";
 import { attemptedOf, type DesiredRelease, type Tools } from "./tools.ts";
 import { skippedText } from "./unserved-objects.ts";
@@ -47,7 +47,7 @@ export async function upgrade(
         await noteFailure(tools.attempts, attemptedOf(release), { action, reason, error });
         throw error;
       }
-      return await afterFailure(tools, release, { action, reason, error });
+      return await settleFailedAttempt(tools, release, { action, reason, error });
     }
     default:
       return unreachable(result);
@@ -68,7 +68,11 @@ export async function runTests(
   const error = await tools.runTests(record, { options, client, inputs, signal: until });
   if (error === undefined || desired.tests === "ignored") return undefined;
   const action = attemptedBy(tools.inventory, record);
-  return await afterFailure(tools, release, { action, reason: fluxReason.testFailed, error });
+  return await settleFailedAttempt(tools, release, {
+    action,
+    reason: fluxReason.testFailed,
+    error,
+  });
 }
 
 /** A rollback is tested, too, because its revision is the desired one again. */

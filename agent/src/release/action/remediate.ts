@@ -14,8 +14,11 @@ import {
 } from "./failed-attempts.ts";
 import { attemptedOf, type DesiredRelease, policiesOf, type Tools } from "./tools.ts";
 
-/** Undefined: what the attempt has left is remediated next. */
-export async function afterFailure(
+/**
+ * Counts a failed attempt in what the agent stores, so that a crash does not forget it. Throws its error where nothing is to be
+ * remediated, and a RetryError where it is attempted again after an interval. Undefined: what it has left is remediated next.
+ */
+export async function settleFailedAttempt(
   { attempts }: Tools,
   release: DesiredRelease,
   failure: FailedAttempt,

@@ -134,7 +134,7 @@ async function toFailure(
   const mustUninstall = options.isAtomic && rollback === "uninstall" && !pass.signal.aborted;
   const rolledBack =
     mustUninstall && record !== undefined
-      ? await rollBack(deps, record, { ...revision, options }, pass)
+      ? await uninstallFailedInstall(deps, record, { ...revision, options }, pass)
       : options.isAtomic && rollback === "no"
         ? "; it was not rolled back, although atomic is set, because this agent did not create the revision before"
         : "";
@@ -150,7 +150,7 @@ async function toFailure(
  * Uninstalls a failed first install, as Helm itself does with `atomic`. But Helm would delete definitions that must stay and
  * that may be older than the release. Returns the continuation of the error message.
  */
-async function rollBack(
+async function uninstallFailedInstall(
   { uninstall, clock, supersededGraceMs }: UpgradeFailureDeps,
   record: ReleaseRecord,
   { client, options }: Pick<RevisionInputs, "client"> & Pick<Prepared, "options">,

@@ -133,7 +133,7 @@ export function actionFor(state: ReleaseState, circumstances: Circumstances): Ac
     case "untested":
       return untilRetry(circumstances) ?? { kind: "test", record: state.record };
     case "failed":
-      return afterFailure(state, circumstances);
+      return actionAfterFailure(state, circumstances);
     case "unmanaged":
       return unmanaged(state, circumstances);
     case "absent":
@@ -166,7 +166,7 @@ function whileUnchanged(
 }
 
 /** Flux's rules: a failure that was not counted is of another content, or of a run that was interrupted. */
-function afterFailure(
+function actionAfterFailure(
   { record, what }: Extract<ReleaseState, { kind: "failed" }>,
   circumstances: Circumstances,
 ): Action {

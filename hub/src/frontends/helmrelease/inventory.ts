@@ -2,10 +2,10 @@
 import type { BundleDeployment } from "@flotilla/shared/api";
 import type { HelmReleaseStatus } from "@flotilla/shared/flux";
 
-export type Inventory = NonNullable<HelmReleaseStatus["inventory"]>;
+type FluxInventory = NonNullable<HelmReleaseStatus["inventory"]>;
 
 /** Undefined where the BundleDeployment does not list all objects: half an inventory would say that the others are not there. */
-export function inventoryOf({ status }: BundleDeployment): Inventory | undefined {
+export function inventoryOf({ status }: BundleDeployment): FluxInventory | undefined {
   const { resources, resourceCounts } = status ?? {};
   if (!resources || resources.length === 0 || resources.length !== resourceCounts?.desiredReady)
     return undefined;

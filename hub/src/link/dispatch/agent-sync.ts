@@ -24,7 +24,7 @@ import type { ClusterRef } from "../identity/cluster-identity.ts";
 import type { AgentStream } from "../rpc/incoming.ts";
 import { createAssignments } from "./assignments.ts";
 import type { DispatchMetrics } from "./metrics.ts";
-import { createReferencedObjects } from "./referenced-objects.ts";
+import { createReferencedObjectSync } from "./referenced-objects.ts";
 import type { Registration, Subject } from "./session-state.ts";
 import { createTrustedAuthorities } from "./trusted-authorities.ts";
 import { createWithdrawals } from "./withdrawals.ts";
@@ -103,7 +103,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
     enqueue: (name) => enqueue({ kind: "deployment", name }),
     log,
   });
-  const referenced = createReferencedObjects({
+  const referenced = createReferencedObjectSync({
     stored: hello.referencedObjects,
     clusterInfoDigest: hello.clusterInfoDigest,
     deployments: desired.deployments,

@@ -15,7 +15,7 @@ import { createSentObject } from "../../rules/referenced/sent-object.ts";
 import type { WorkspaceObject } from "../../rules/referenced/workspace-object.ts";
 import { createPinSigner } from "../../rules/resolve/pin-signature.ts";
 import { aBundle, aDeployment } from "../../testing/index.ts";
-import { createReferencedObjects } from "./referenced-objects.ts";
+import { createReferencedObjectSync } from "./referenced-objects.ts";
 
 const bytes = Buffer.from("key");
 const signer = createDeploymentSigner(createPinSigner(bytes));
@@ -46,7 +46,7 @@ function setUp(
   deployments: readonly BundleDeployment[] = [own],
   { stored = [], signsDeployments = true, bundleNow = bundle }: Partial<Options> = {},
 ) {
-  return createReferencedObjects({
+  return createReferencedObjectSync({
     stored,
     clusterInfoDigest: undefined,
     deployments: () => deployments,

@@ -22,7 +22,7 @@ import {
   type WorkspaceObject,
 } from "../../rules/index.ts";
 
-export interface ReferencedObjectsDeps {
+export interface ReferencedObjectSyncDeps {
   /** What the agent has, by its Hello. */
   readonly stored: readonly ObservedObject[];
   /** The digest of the cluster info that the agent has. */
@@ -35,7 +35,7 @@ export interface ReferencedObjectsDeps {
   readonly trust: DeploymentTrust;
 }
 
-export interface ReferencedObjects {
+export interface ReferencedObjectSync {
   /** What differs from what the agent has stored. */
   plan(): ReferencedPlan;
   /** The message about one object that is due now; `undefined` when the agent is up to date. */
@@ -43,7 +43,7 @@ export interface ReferencedObjects {
   nextClusterInfo(): Promise<HubMessage | undefined>;
 }
 
-export function createReferencedObjects(deps: ReferencedObjectsDeps): ReferencedObjects {
+export function createReferencedObjectSync(deps: ReferencedObjectSyncDeps): ReferencedObjectSync {
   const { cluster, sourceOf } = deps;
   const stored = new Map(deps.stored.map((each) => [formatObjectRef(each), each]));
   let { clusterInfoDigest } = deps;
@@ -98,7 +98,7 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
 function referencesOf({
   deployments,
   trust,
-}: Pick<ReferencedObjectsDeps, "deployments" | "trust">): References {
+}: Pick<ReferencedObjectSyncDeps, "deployments" | "trust">): References {
   const used: (readonly [ref: string, used: UsedKeys])[] = [];
   const kept = new Set<string>();
   for (const deployment of deployments()) {

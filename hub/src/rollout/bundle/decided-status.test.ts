@@ -4,7 +4,7 @@ import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
 import { aBundle, httpPin, now } from "../../testing/index.ts";
 import {
-  type Decision,
+  type BundleDecision,
   decidedStatus,
   resolutionStateOf,
   resolvedStatus,
@@ -59,7 +59,7 @@ test("a Bundle of a HelmOp reports no pins and no schedule", () => {
 describe("while an attempt takes long whose last one failed", () => {
   const remarks = ["no chart; trying again since 2026-01-01T00:00:00Z"];
   const failed = { status: "False", reason: "Error", message: "no chart" } as const;
-  const statusWith = (decision: Partial<Decision>) =>
+  const statusWith = (decision: Partial<BundleDecision>) =>
     decidedStatus(aBundle(), undefined, {
       accepted: failed,
       now: "2025-12-31T00:00:00Z",

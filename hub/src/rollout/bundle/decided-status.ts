@@ -26,7 +26,7 @@ export interface Deployed {
   readonly staged?: BundleStatus["rollout"];
 }
 
-export interface Decision {
+export interface BundleDecision {
   readonly accepted: ConditionState;
   /** The code of the error for which it is not accepted. */
   readonly rejectedCode?: string | undefined;
@@ -82,7 +82,7 @@ export function retryingStatus(
 export function decidedStatus(
   bundle: Bundle,
   status: BundleStatus | undefined,
-  { accepted, rejectedCode, resolution, deployed, now }: Decision,
+  { accepted, rejectedCode, resolution, deployed, now }: BundleDecision,
 ): BundleStatus {
   const observedGeneration = bundle.metadata.generation ?? 0;
   const {

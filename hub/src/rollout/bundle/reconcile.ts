@@ -35,7 +35,7 @@ import {
 import type { StagedRollouts } from "../stages/staged-rollouts.ts";
 import { createCurrentRollout } from "./current-rollout.ts";
 import {
-  type Decision,
+  type BundleDecision,
   type Deployed,
   decidedStatus,
   resolutionStateOf,
@@ -263,7 +263,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       statuses.publish(latest, retryingStatus(latest, status, { remarks, now }));
   }
 
-  function publish(bundle: Bundle, decision: Omit<Decision, "now">): void {
+  function publish(bundle: Bundle, decision: Omit<BundleDecision, "now">): void {
     const now = formatTimeMs(deps.clock.now());
     const decided = decidedStatus(bundle, statuses.current(bundle), { ...decision, now });
     statuses.publish(bundle, decided);
