@@ -42,7 +42,7 @@ describe("a replica of the hub", () => {
     await assert.rejects(a.forward({ name: "c", address: b.address }, forwarded, signal), {
       code: "REPLICA_UNREACHABLE",
       message:
-        /^forward the request to replica c of the hub at .*: its certificate is not that of replica c; retry$/,
+        /^forward the request to replica c of the hub at .*: its certificate is not the certificate of replica c; retry$/,
     });
   });
 

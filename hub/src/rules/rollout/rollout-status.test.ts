@@ -56,7 +56,7 @@ describe("a rollout says what it waits for", () => {
     [
       "clusters that are offline",
       textOf({ maxUnavailable: 2 }, { isOffline: true }),
-      "rollout: 10 clusters wait for their turn, those of partition All are offline or paused",
+      "rollout: 10 clusters wait for their turn, the clusters of partition All are offline or paused",
     ],
   ];
   for (const [what, text, expected] of rows)
