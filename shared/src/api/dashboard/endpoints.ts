@@ -94,7 +94,7 @@ export const endpoints = {
     summary:
       "Server-sent events with what has changed since the position `after`, or since the header Last-Event-ID: `changes` (a list of Change; its id is the new position) and `reset` (read the fleet again).",
     query: {
-      after: "A position in the changes: the id of a fleet or of an event. Absent: from now on.",
+      after: "The `position` of a fleet, or the id of an event. Absent: from now on.",
     },
     stream: { type: "text/event-stream", part: changesSchema },
   },
