@@ -6,7 +6,7 @@ import { aDeployment, aggregated, now } from "../../testing/index.ts";
 import { decidedStatus } from "./decided-status.ts";
 import { helmReleaseStatus } from "./status.ts";
 import { aHelmRelease, resolvedWeb } from "./testing/index.ts";
-import { uninstalledNote } from "./uninstall.ts";
+import { uninstalledNote, uninstallReady } from "./uninstall.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 const snapshot = {
@@ -118,4 +118,29 @@ describe("a HelmRelease that is being deleted is", () => {
     );
     assert.deepEqual(after.history, [snapshot]);
   });
+});
+
+test("the failure of an uninstallation is the same message whenever the next attempt is", () => {
+  const failing = (retryAt: string) =>
+    aDeployment("oslo", {
+      metadata: { deletionTimestamp },
+      status: {
+        cause: "pre-delete hook failed",
+        conditions: [
+          {
+            type: "Ready",
+            status: "False",
+            reason: "ErrUninstall",
+            message: `pre-delete hook failed; retrying at ${retryAt}`,
+          },
+        ],
+      },
+    });
+
+  const [first, second] = ["2026-01-01T00:01:00Z", "2026-01-01T00:03:00Z"].map((retryAt) =>
+    uninstallReady([failing(retryAt)]),
+  );
+
+  assert.match(first?.message ?? "", /: pre-delete hook failed$/);
+  assert.deepEqual(first, second);
 });

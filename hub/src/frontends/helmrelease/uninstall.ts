@@ -11,12 +11,15 @@ import type { FluxCondition } from "../../sources/index.ts";
 /** Named in one message. */
 const mostNamed = 5;
 
-/** Ready of a HelmRelease that is being deleted, from what is left of its deployments. */
+/**
+ * Ready of a HelmRelease that is being deleted, from what is left of its deployments. Without the times of the next attempts, which
+ * their own conditions have: another message is announced by another event.
+ */
 export function uninstallReady(deployments: readonly BundleDeployment[]): FluxCondition {
   const failed = deployments.flatMap((deployment) => {
     const ready = findCondition(deployment.status?.conditions, "Ready");
     return ready?.reason === "ErrUninstall"
-      ? [`${clusterKeyOf(deployment)}: ${ready.message ?? ""}`]
+      ? [`${clusterKeyOf(deployment)}: ${deployment.status?.cause ?? ready.message ?? ""}`]
       : [];
   });
   if (failed.length === 0)
