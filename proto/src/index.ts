@@ -46,7 +46,7 @@ export type {
   UserRequestBody,
   ValuesOptions,
 } from "./messages.ts";
-export { releaseConditionTypes } from "./messages.ts";
+export { reportedConditionTypes } from "./messages.ts";
 export { createSendQueue, type MakeMessage, type SendQueue, writeMessage } from "./send-queue.ts";
 export {
   type FleetHandlers,

@@ -23,7 +23,7 @@ import {
   type ResourceState,
   type ResourceStateName,
   type RevisionInfo,
-  releaseConditionTypes,
+  reportedConditionTypes,
   resourceStateNames,
   type SourceDigest,
 } from "./messages.ts";
@@ -188,7 +188,7 @@ export function sourceFromWire({ pin, digest }: SourceDigest__Output): SourceDig
 
 /** Types and statuses that this build does not know are left out. */
 function conditionFromWire(wire: ReleaseCondition__Output): readonly ReleaseCondition[] {
-  const type = releaseConditionTypes.find((each) => each === wire.type);
+  const type = reportedConditionTypes.find((each) => each === wire.type);
   const status = conditionStatuses.find((each) => each === wire.status);
   if (type === undefined || status === undefined) return [];
   const message = long(wire.message, "condition.message");

@@ -323,7 +323,8 @@ export interface DriftRecord extends DriftObject {
   readonly result: string;
 }
 
-export const releaseConditionTypes = [
+/** What agents report of releases. A hub leaves out what it does not know. */
+export const reportedConditionTypes = [
   "Released",
   "TestSuccess",
   "Remediated",
@@ -334,7 +335,7 @@ export const releaseConditionTypes = [
 
 /** A condition of a release, with Flux's types and reasons. */
 export interface ReleaseCondition {
-  readonly type: (typeof releaseConditionTypes)[number];
+  readonly type: (typeof reportedConditionTypes)[number];
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
   readonly message: string;

@@ -1,5 +1,6 @@
 /** Conditions in words, and whether each is good news. Pure. */
 import type { AppDetail } from "@flotilla/shared/dashboard";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { Tone } from "../state/index.ts";
 
 type Condition = AppDetail["conditions"][number];
@@ -21,12 +22,12 @@ const words: Readonly<Record<string, Words>> = {
     False: ["warn", "Its source could not be read; what is deployed stays."],
     Unknown: ["busy", "Its source was not read yet."],
   },
-  Reconciling: {
+  [fluxType.reconciling]: {
     True: ["busy", "Something is being deployed, or is tried again."],
     False: ["good", "Nothing is waiting to be deployed."],
     Unknown: ["busy", "Whether something is being deployed is not known yet."],
   },
-  Stalled: {
+  [fluxType.stalled]: {
     True: ["bad", "Retries cannot fix this; it needs a change."],
     False: ["good", "It is not stalled."],
     Unknown: ["busy", "Whether it is stalled is not known yet."],
@@ -36,22 +37,22 @@ const words: Readonly<Record<string, Words>> = {
     False: ["bad", "Its staged rollout was halted or taken back."],
     Unknown: ["busy", "Its staged rollout goes on, or waits."],
   },
-  Released: {
+  [fluxType.released]: {
     True: ["good", "Helm's last action succeeded."],
     False: ["bad", "Helm's last action failed."],
     Unknown: ["busy", "Helm is working."],
   },
-  TestSuccess: {
+  [fluxType.testSuccess]: {
     True: ["good", "The tests of the chart passed."],
     False: ["bad", "Tests of the chart failed."],
     Unknown: ["busy", "The tests of the chart are running."],
   },
-  Remediated: {
+  [fluxType.remediated]: {
     True: ["warn", "A failed release was rolled back or uninstalled."],
     False: ["bad", "The rollback of a failed release failed, too."],
     Unknown: ["busy", "A failed release is being rolled back."],
   },
-  Drifted: {
+  [fluxType.drifted]: {
     True: ["warn", "Objects differ from the release."],
     False: ["good", "Objects match the release."],
     Unknown: ["busy", "Whether objects differ from the release is not known yet."],
@@ -76,32 +77,32 @@ const words: Readonly<Record<string, Words>> = {
     False: ["bad", "The hub could not prepare everything for this cluster."],
     Unknown: ["busy", "The hub has not prepared this cluster yet."],
   },
-  SourceVerified: {
+  [fluxType.sourceVerified]: {
     True: ["good", "The signature of its revision is valid."],
     False: ["bad", "The signature of its revision is not valid."],
     Unknown: ["busy", "The signature of its revision is not checked yet."],
   },
-  FetchFailed: {
+  [fluxType.fetchFailed]: {
     True: ["bad", "It could not be read."],
     False: ["good", "It could be read."],
     Unknown: ["busy", "It was not read yet."],
   },
-  ArtifactInStorage: {
+  [fluxType.artifactInStorage]: {
     True: ["good", "Agents can fetch its revision."],
     False: ["bad", "There is no revision that agents can fetch."],
     Unknown: ["busy", "Its revision was not read yet."],
   },
-  BuildFailed: {
+  [fluxType.buildFailed]: {
     True: ["bad", "The chart could not be built from its source."],
     False: ["good", "The chart could be built from its source."],
     Unknown: ["busy", "The chart was not built yet."],
   },
-  StorageOperationFailed: {
+  [fluxType.storageOperationFailed]: {
     True: ["bad", "Its files could not be stored."],
     False: ["good", "Its files could be stored."],
     Unknown: ["busy", "Its files were not stored yet."],
   },
-  IncludeUnavailable: {
+  [fluxType.includeUnavailable]: {
     True: ["bad", "A source that it includes is not available."],
     False: ["good", "The sources that it includes are available."],
     Unknown: ["busy", "The sources that it includes were not read yet."],

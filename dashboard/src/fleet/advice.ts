@@ -3,6 +3,7 @@
  * people. Pure.
  */
 import { appDefinition, isAppKind } from "@flotilla/shared/api/apps";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { blockerText } from "./blocker-text.ts";
 import type { Concern } from "./concern.ts";
 
@@ -208,15 +209,15 @@ function subjectOf(reason: string, code: string): Subject {
 }
 
 const subjectOfReason: Readonly<Record<string, Subject>> = {
-  AuthenticationFailed: "credentials",
-  InvalidCommitSignature: "signature",
-  InvalidTagSignature: "signature",
-  NoSourceArtifact: "source",
+  [fluxReason.authenticationFailed]: "credentials",
+  [fluxReason.invalidCommitSignature]: "signature",
+  [fluxReason.invalidTagSignature]: "signature",
+  [fluxReason.noSourceArtifact]: "source",
+  [fluxReason.sourceNotReady]: "source",
+  [fluxReason.sourceUnavailable]: "source",
+  [fluxReason.valuesFilesError]: "chart",
+  [fluxReason.verificationError]: "signature",
   PolicyViolation: "policy",
-  SourceNotReady: "source",
-  SourceUnavailable: "source",
-  ValuesFilesError: "chart",
-  VerificationError: "signature",
 };
 
 const subjectOfCode: Readonly<Record<string, Subject>> = {

@@ -1,6 +1,7 @@
 /** What needs attention: ranked by harm, the newest first within it, and one entry for one cause. Pure. */
 import { appDefinition } from "@flotilla/shared/api/apps";
 import type { App, AppRef, FleetCluster, FleetSource } from "@flotilla/shared/dashboard";
+import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { needsAttention } from "../state/index.ts";
 import { blockerOf } from "./blocked.ts";
 import {
@@ -15,9 +16,6 @@ import {
 import { clusterKey, type FleetState, objectKey, type Row } from "./fleet-state.ts";
 import { byHarm, harmOf } from "./harm.ts";
 import { joinSame } from "./same-cause.ts";
-
-/** The reason of an app whose chart is not there: it is a consequence of its source. */
-const sourceNotReady = "SourceNotReady";
 
 /** `nowMs`: of the hub. */
 export function concernsOf(fleet: FleetState, nowMs: number): readonly Concern[] {
@@ -77,7 +75,7 @@ function appConcern(fleet: FleetState, app: App, nowMs: number): Concern | undef
 function ofFailedChart({ sources }: FleetState, app: App): Pick<App, "code"> {
   const { kind, reason, source } = app;
   const name = appDefinition(kind).chartName?.(app);
-  if (name === undefined || reason !== sourceNotReady || source === undefined) return {};
+  if (name === undefined || reason !== fluxReason.sourceNotReady || source === undefined) return {};
   const chart = { kind: "HelmChart", namespace: source.namespace, name };
   const code = sources.get(objectKey(chart))?.code;
   return code === undefined ? {} : { code };
@@ -169,7 +167,8 @@ function causeOf(fleet: FleetState, concern: Concern): ObjectName | undefined {
   const { blocker } = concern;
   if (blocker !== undefined)
     return objectKey(blocker.ref) === objectKey(concern) ? undefined : blocker.ref;
-  if (concern.reason !== sourceNotReady) return undefined;
+  // The chart of an app is not there: a consequence of its source.
+  if (concern.reason !== fluxReason.sourceNotReady) return undefined;
   return failedSource(fleet, fleet.apps.get(objectKey(concern))?.source);
 }
 

@@ -198,10 +198,11 @@ export { idOf } from "./summary/object-states.ts";
 export { modifiedText, objectText } from "./summary/object-text.ts";
 export { type OfflineClusters, offlineFields } from "./summary/offline-clusters.ts";
 export { bundleReady, summaryReady } from "./summary/ready-condition.ts";
-export { releaseConditionTypes } from "./summary/release-conditions.ts";
 export { formatReleaseId, parseReleaseId } from "./summary/release-id.ts";
+export { summedConditionTypes } from "./summary/release-conditions.ts";
 export { rollUp } from "./summary/roll-up.ts";
 export { rollUpBundle, rollUpObjects, worstDeployments } from "./summary/roll-up-bundle.ts";
+export { hasNoRetriesLeft } from "./summary/stalled.ts";
 export { countIn, countsText, summarize, unheardText, worstState } from "./summary/summarize.ts";
 export { explainTarget, nameOfTarget, selectorText } from "./targeting/explain.ts";
 export {

@@ -2,6 +2,7 @@
 import type { Bundle, BundleDeployment, BundleDeploymentOptions } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { App } from "@flotilla/shared/dashboard";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import { mergeOptions, releaseNamespace, valuesError, valuesSources } from "../../rules/index.ts";
 
 type ValuesRef = NonNullable<App["values"]>[number];
@@ -34,7 +35,7 @@ export function failedValues(
 function causeOf({ status }: BundleDeployment): "cluster" | "hub" | undefined {
   const isOfValues = (type: string) =>
     findCondition(status?.conditions, type)?.reason === valuesError;
-  const [isUnread, isStalled] = [isOfValues("Deployed"), isOfValues("Stalled")];
+  const [isUnread, isStalled] = [isOfValues("Deployed"), isOfValues(fluxType.stalled)];
   if (isUnread === isStalled) return undefined;
   return isStalled ? "hub" : "cluster";
 }

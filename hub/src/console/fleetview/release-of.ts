@@ -8,6 +8,7 @@ import {
 } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { AppRef, ClusterRelease, ReleaseDetail } from "@flotilla/shared/dashboard";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import { refOf } from "@flotilla/shared/kube/objects";
 import { bundleKeyOf, presenceOf } from "../../base/index.ts";
 import {
@@ -78,7 +79,7 @@ function pendingUninstall({ metadata, spec, status }: BundleDeployment, isOfflin
 
 /** Whether the last attempt at a release failed: what is installed is then what an earlier one left. */
 function hasFailedAttempt(deployment: BundleDeployment): boolean {
-  const released = findCondition(deployment.status?.conditions, "Released");
+  const released = findCondition(deployment.status?.conditions, fluxType.released);
   return released?.status === "False" && isAboutDesired(deployment);
 }
 

@@ -102,14 +102,14 @@ export function clusterEvents(
  * Events of their own.
  */
 const blockedTypes: Readonly<Record<string, EventNote["type"]>> = {
-  AccessDenied: "Warning",
-  ArtifactFailed: "Warning",
-  ChartMutateError: "Warning",
-  DependencyNotReady: "Normal",
+  [fluxReason.accessDenied]: "Warning",
+  [fluxReason.artifactFailed]: "Warning",
+  [fluxReason.chartMutateError]: "Warning",
+  [fluxReason.dependencyNotReady]: "Normal",
+  [fluxReason.invalidCELExpression]: "Warning",
+  [fluxReason.valuesError]: "Warning",
   Invalid: "Warning",
-  InvalidCELExpression: "Warning",
   NameTaken: "Warning",
-  ValuesError: "Warning",
 };
 
 /**
@@ -297,9 +297,9 @@ function driftEvent(
 }
 
 const driftTypes: Readonly<Record<string, EventNote["type"]>> = {
-  DriftDetected: "Warning",
-  DriftCorrectionFailed: "Warning",
-  DriftCorrected: "Normal",
+  [fluxReason.driftDetected]: "Warning",
+  [fluxReason.driftCorrectionFailed]: "Warning",
+  [fluxReason.driftCorrected]: "Normal",
 };
 
 /** What an event says about the release, with Flux's keys. */

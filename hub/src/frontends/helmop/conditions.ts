@@ -9,6 +9,7 @@ import {
   type HelmOpStatus,
 } from "@flotilla/shared/api";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import {
   attemptText,
   type ConditionState,
@@ -38,7 +39,9 @@ export interface ConditionInputs {
 export function helmOpConditions(inputs: ConditionInputs): readonly NewCondition[] {
   const { helmOp, status, ready, summary } = inputs;
   const isObserved = status.observedGeneration === helmOp.metadata.generation;
-  const own = isObserved ? stalledCondition(inputs) : findCondition(status.conditions, "Stalled");
+  const own = isObserved
+    ? stalledCondition(inputs)
+    : findCondition(status.conditions, fluxType.stalled);
   // The reason of the HelmOp itself comes first: nothing reaches its releases before it is gone.
   const stalled = own?.status === "True" || !isObserved ? own : (inputs.releases ?? own);
   const polled = isObserved ? polledCondition(inputs) : findCondition(status.conditions, "Polled");
@@ -47,7 +50,7 @@ export function helmOpConditions(inputs: ConditionInputs): readonly NewCondition
     ...(polled === undefined ? [] : [polled]),
     { type: "Ready", ...ready },
     reconcilingCondition(status, ready, summary, stalled?.status === "True"),
-    stalled ?? { type: "Stalled", status: "False" },
+    stalled ?? { type: fluxType.stalled, status: "False" },
   ];
 }
 
@@ -115,9 +118,9 @@ function stalledCondition({ helmOp, status, retryingSinceMs }: ConditionInputs):
         : helmOp.spec.suspend === true
           ? undefined
           : (problemOf(status, retryingSinceMs) ?? status.pinCheck?.error);
-  if (message === undefined) return { type: "Stalled", status: "False" };
+  if (message === undefined) return { type: fluxType.stalled, status: "False" };
   const reason = status.polling?.requestFailed === true ? "RequestFailed" : "Stalled";
-  return { type: "Stalled", status: "True", reason, message };
+  return { type: fluxType.stalled, status: "True", reason, message };
 }
 
 /**
@@ -131,8 +134,13 @@ function reconcilingCondition(
   isStalled: boolean,
 ): NewCondition {
   if (isStalled || !isInProgress(ready, summary, before))
-    return { type: "Reconciling", status: "False" };
-  return { type: "Reconciling", status: "True", reason: ready.reason, message: ready.message };
+    return { type: fluxType.reconciling, status: "False" };
+  return {
+    type: fluxType.reconciling,
+    status: "True",
+    reason: ready.reason,
+    message: ready.message,
+  };
 }
 
 /** Whether a state ends by itself. `during a rollout`: a workload that fails later starts none. */
@@ -157,7 +165,7 @@ function isInProgress(
   if (status === "True" || reason === "Offline") return false;
   // It is being resolved, or its Bundle is not accepted yet.
   if (status === "Unknown" || reason === "Error") return true;
-  const wasInProgress = findCondition(before.conditions, "Reconciling")?.status !== "False";
+  const wasInProgress = findCondition(before.conditions, fluxType.reconciling)?.status !== "False";
   return bundleStates.some((state) => {
     const ends = progress[state];
     return (ends === "during a rollout" ? wasInProgress : ends) && countIn(summary, state) > 0;

@@ -9,6 +9,7 @@ import {
   rolledOutCondition,
 } from "@flotilla/shared/api";
 import { findCondition, type NewCondition, setConditions } from "@flotilla/shared/conditions";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import { isUrgentChange } from "../../base/index.ts";
 import {
   type Aggregate,
@@ -20,8 +21,8 @@ import {
   differingArchives,
   entryFor,
   type OfflineClusters,
-  releaseConditionTypes,
   rollUp,
+  summedConditionTypes,
 } from "../../rules/index.ts";
 import { helmOpConditions } from "./conditions.ts";
 
@@ -55,7 +56,7 @@ export interface HelmOpInputs {
 const optional: ReadonlySet<string> = new Set([
   "Polled",
   rolledOutCondition,
-  ...releaseConditionTypes,
+  ...summedConditionTypes,
 ]);
 
 /** Undefined until the HelmOp was reconciled once. */
@@ -109,7 +110,7 @@ export function isUrgentHelmOp(before: HelmOpStatus | undefined, after: HelmOpSt
   if (
     before?.version !== after.version ||
     before?.lastHandledReconcileAt !== after.lastHandledReconcileAt ||
-    isTrue(before, "Stalled") !== isTrue(after, "Stalled") ||
+    isTrue(before, fluxType.stalled) !== isTrue(after, fluxType.stalled) ||
     // The backoff of a failed attempt.
     (before?.polling?.failures ?? 0) !== (after.polling?.failures ?? 0) ||
     (before?.pinCheck?.count ?? 0) < (after.pinCheck?.count ?? 0)

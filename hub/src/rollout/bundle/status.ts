@@ -8,6 +8,7 @@ import type {
   LastSuccess,
 } from "@flotilla/shared/api";
 import { findCondition, type NewCondition, setConditions } from "@flotilla/shared/conditions";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import { isUrgentChange } from "../../base/index.ts";
 import {
   type Aggregate,
@@ -15,7 +16,7 @@ import {
   countsText,
   type OfflineClusters,
   offlineFields,
-  releaseConditionTypes,
+  summedConditionTypes,
   worstState,
 } from "../../rules/index.ts";
 
@@ -37,7 +38,7 @@ export interface BundleInputs {
 }
 
 /** Conditions that exist only while they apply. */
-const optional: ReadonlySet<string> = new Set(["Stalled", ...releaseConditionTypes]);
+const optional: ReadonlySet<string> = new Set([fluxType.stalled, ...summedConditionTypes]);
 
 /** Undefined until the Bundle was reconciled once. */
 export function bundleStatus({

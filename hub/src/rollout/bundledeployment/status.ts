@@ -4,7 +4,7 @@ import {
   type DeploymentState,
   type RequestResult,
   type RevisionInfo,
-  releaseConditionTypes,
+  reportedConditionTypes,
   type UnreadyResource,
 } from "@flotilla/proto";
 import { agentErrorCodes } from "@flotilla/proto/codes";
@@ -263,7 +263,7 @@ function isCurrent({
 }: DeploymentState): (condition: { readonly type: string }) => boolean {
   if (conditions === undefined) return () => true;
   const current = new Set<string>(conditions.map(({ type }) => type));
-  const types: readonly string[] = releaseConditionTypes;
+  const types: readonly string[] = reportedConditionTypes;
   return ({ type }) => current.has(type) || !types.includes(type);
 }
 

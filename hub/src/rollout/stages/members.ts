@@ -1,10 +1,11 @@
 /** Makes the members of a rollout from Clusters and their BundleDeployments. Pure. */
 import type { AgentCapability, BundleDeployment, Cluster } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
+import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { parseTime } from "@flotilla/shared/time";
 import { offlineSince, presenceOf } from "../../base/index.ts";
-import { isAboutDesired } from "../../rules/index.ts";
+import { hasNoRetriesLeft, isAboutDesired } from "../../rules/index.ts";
 import type { Member, MemberPlan } from "./member.ts";
 import { isRefused } from "./refusals.ts";
 
@@ -31,9 +32,6 @@ export interface MemberSource {
   readonly plan: MemberPlan | undefined;
 }
 
-/** The reasons of an agent that has no retries left. */
-const givenUp: ReadonlySet<string> = new Set(["RetriesExceeded", "MissingRollbackTarget"]);
-
 export function memberOf(source: MemberSource): Member {
   const { cluster, key, deployment, isSigned, content, isHeld, skip, plan } = source;
   const { conditions, appliedDeploymentID = "", ready } = deployment?.status ?? {};
@@ -44,8 +42,7 @@ export function memberOf(source: MemberSource): Member {
   const isReady = ready === true && appliedDeploymentID === desired;
   const isAbout = deployment !== undefined && isAboutDesired(deployment);
   const condition = findCondition(conditions, "Ready");
-  const stalled = findCondition(conditions, "Stalled");
-  const tests = findCondition(conditions, "TestSuccess")?.status;
+  const tests = findCondition(conditions, fluxType.testSuccess)?.status;
   const failure = findCondition(conditions, "Deployed");
   return {
     key,
@@ -58,9 +55,10 @@ export function memberOf(source: MemberSource): Member {
         ? undefined
         : parseTime(condition?.lastTransitionTime),
     promotion: isSigned ? promotion : undefined,
-    hasGivenUp: isAbout && stalled?.status === "True" && givenUp.has(stalled.reason ?? ""),
+    hasGivenUp: isAbout && hasNoRetriesLeft(deployment),
     waitsForDependency:
-      isAbout && findCondition(conditions, "Reconciling")?.reason === "DependencyNotReady",
+      isAbout &&
+      findCondition(conditions, fluxType.reconciling)?.reason === fluxReason.dependencyNotReady,
     dependencies: (isAbout && deployment?.status?.waitsFor) || [],
     dependenciesMetMs: parseTime(deployment?.status?.dependenciesMetAt),
     needsTests: source.needsTests === true,

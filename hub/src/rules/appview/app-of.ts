@@ -17,6 +17,7 @@ import {
   appStates,
   releaseStates,
 } from "@flotilla/shared/dashboard";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { countIn } from "../summary/summarize.ts";
 import { driftText } from "./drift-text.ts";
@@ -166,7 +167,7 @@ function stateOf(status: AppStatus | undefined, generation: number | undefined):
   const { conditions, summary } = status ?? {};
   const accepted = findCondition(conditions, "Accepted");
   const ready = findCondition(conditions, "Ready");
-  const stalled = findCondition(conditions, "Stalled");
+  const stalled = findCondition(conditions, fluxType.stalled);
   const found: (readonly [AppState, Condition | undefined])[] = [];
   if (accepted?.status === "False") found.push(["NotAccepted", accepted]);
   for (const state of appStates)

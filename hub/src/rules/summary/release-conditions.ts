@@ -1,27 +1,36 @@
 /** The conditions of releases, with Flux's types, summed up over the deployments of a Bundle. Pure. */
 
+import type { ReleaseCondition } from "@flotilla/proto";
 import type { BundleDeployment, Condition } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";
+import { fluxType } from "@flotilla/shared/flux/reasons";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { cutText } from "@flotilla/shared/text";
 import type { SortedKeys } from "./sorted-keys.ts";
 
+/** What agents report of a release, except what says whether it is worked on (`stalled.ts`). */
+type SummedType = Exclude<
+  ReleaseCondition["type"],
+  typeof fluxType.reconciling | typeof fluxType.stalled
+>;
+
 /** By type the statuses, those that need attention first: one of them decides the sum. */
 const precedence = {
-  Released: ["False", "Unknown", "True"],
-  TestSuccess: ["False", "Unknown", "True"],
-  Remediated: ["True", "False"],
-  Drifted: ["True", "False"],
-} as const satisfies Readonly<Record<string, readonly Condition["status"][]>>;
+  [fluxType.released]: ["False", "Unknown", "True"],
+  [fluxType.testSuccess]: ["False", "Unknown", "True"],
+  [fluxType.remediated]: ["True", "False"],
+  [fluxType.drifted]: ["True", "False"],
+} as const satisfies Readonly<Record<SummedType, readonly Condition["status"][]>>;
 
-export const releaseConditionTypes: readonly string[] = Object.keys(precedence);
+/** The types of the conditions that a Bundle has for all of its deployments. */
+export const summedConditionTypes: readonly string[] = Object.keys(precedence);
 
 const messageChars = 512;
 
 /** As an aggregate counts them. */
 export function releaseConditionKeys({ status }: BundleDeployment): readonly string[] {
   return (status?.conditions ?? []).flatMap(({ type, status }) =>
-    releaseConditionTypes.includes(type) ? [releaseConditionKey(type, status)] : [],
+    summedConditionTypes.includes(type) ? [releaseConditionKey(type, status)] : [],
   );
 }
 
@@ -48,7 +57,7 @@ export function releaseConditions(input: ReleaseConditionInput): readonly NewCon
 
 /** The status that decides the sum of a type; undefined: no cluster has it. */
 export function decidingStatus(
-  type: keyof typeof precedence,
+  type: SummedType,
   { conditions }: { readonly conditions: ReadonlyMap<string, SortedKeys> },
 ): Condition["status"] | undefined {
   const statuses: readonly Condition["status"][] = precedence[type];

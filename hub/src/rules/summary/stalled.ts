@@ -18,16 +18,23 @@ const reasons: ReadonlySet<string> = new Set([
 
 const messageChars = 512;
 
+/** Whether its agent has given it up: only a change or a request starts Helm again. */
+export function hasNoRetriesLeft({ status }: BundleDeployment): boolean {
+  const stalled = findCondition(status?.conditions, fluxType.stalled);
+  return stalled?.status === "True" && reasons.has(stalled.reason ?? "");
+}
+
 /** Undefined: neither, as of what is ready, of what no agent reports about, and of what waits for a change. */
 export function effortOf(
-  { status }: BundleDeployment,
+  deployment: BundleDeployment,
   { state, isOffline }: { readonly state: BundleState; readonly isOffline: boolean },
 ): Effort | undefined {
+  const { status } = deployment;
   if (isOffline) return undefined;
   if (state === "WaitApplied") return "working";
-  const stalled = findCondition(status?.conditions, fluxType.stalled);
   // A change in the cluster corrects the others: they are not tried again by themselves either, but have not failed for good.
-  if (stalled?.status === "True") return reasons.has(stalled.reason ?? "") ? "stalled" : undefined;
+  if (findCondition(status?.conditions, fluxType.stalled)?.status === "True")
+    return hasNoRetriesLeft(deployment) ? "stalled" : undefined;
   if (state === "ErrApplied") return "working";
   return findCondition(status?.conditions, fluxType.reconciling)?.status === "True"
     ? "working"
