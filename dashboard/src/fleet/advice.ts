@@ -6,6 +6,7 @@ import { appDefinition, isAppKind } from "@flotilla/shared/api/apps";
 import { fluxReason } from "@flotilla/shared/flux/reasons";
 import { blockerText } from "./blocker-text.ts";
 import type { Concern } from "./concern.ts";
+import type { ErrorCode } from "./error-codes.ts";
 
 export interface Advice {
   readonly text: string;
@@ -188,9 +189,11 @@ function adviceForSource(concern: Concern, object: string): Advice {
   }
 }
 
+const secretUnusable: ErrorCode = "HELM_SECRET_UNUSABLE";
+
 /** Whether the Secret may not exist at all; where a registry has answered, it does. Sources of Flux have no code for it. */
 function mayBeAbsent(code: string): boolean {
-  return code === "" || code === "HELM_SECRET_UNUSABLE";
+  return code === "" || code === secretUnusable;
 }
 
 type Subject =
@@ -239,4 +242,4 @@ const subjectOfCode: Readonly<Record<string, Subject>> = {
   REGISTRY_UNAUTHORIZED: "credentials",
   REGISTRY_UNREACHABLE: "network",
   REPOSITORY_SECRET_INVALID: "credentials",
-};
+} satisfies Readonly<Partial<Record<ErrorCode, Subject>>>;

@@ -1,12 +1,13 @@
 /** Joins concerns that have the same cause, which no object of the fleet stands for: a network, a login, a rack. Pure. */
 import { byName, type Concern, type ObjectName, startMs } from "./concern.ts";
+import type { ErrorCode } from "./error-codes.ts";
 import { byHarm } from "./harm.ts";
 
 /** Clusters that went offline within this time of each other did so for one reason. */
 const sameOutageMs = 120_000;
 
 /** Errors that are about the host or the login of a repository, not about one chart. */
-const ofHost: ReadonlySet<string> = new Set([
+const ofHost: ReadonlySet<string> = new Set<ErrorCode>([
   "EGRESS_DENIED",
   "INDEX_FETCH",
   "REGISTRY_RATE_LIMITED",

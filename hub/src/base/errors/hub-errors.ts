@@ -1,5 +1,6 @@
 /** What can go wrong on the hub beyond charts and Kubernetes. */
-import { defineErrors } from "@flotilla/shared/errors";
+import type { HubErrorCode } from "@flotilla/shared/dashboard";
+import { defineErrors, type ErrorKind } from "@flotilla/shared/errors";
 
 export const hubErrors = defineErrors({
   HELMOP_INVALID: {
@@ -94,6 +95,10 @@ export const hubErrors = defineErrors({
   },
 
   // Enrolment.
+  TOKEN_SECRET_CONFLICT: {
+    retryable: true,
+    help: "A Secret with the name of the ClusterRegistrationToken exists and does not belong to it. Delete that Secret, or create a token with another name.",
+  },
   TOKEN_REJECTED: {
     retryable: true,
     help: "The registration token is unknown to the hub or expired, or the cluster that enrolled with it was deleted. Create a new ClusterRegistrationToken on the hub and copy the content of its Secret into the Secret flotilla-agent/flotilla-bootstrap of the cluster.",
@@ -272,4 +277,4 @@ export const hubErrors = defineErrors({
     retryable: true,
     help: "The keys that sign the tokens of Google Pub/Sub cannot be fetched, so a Receiver of type gcr cannot check its callers and answers 500; the sender repeats the call. Check that the hub reaches the issuer (`--gcr-issuer`, by default https://accounts.google.com) and the address of its keys.",
   },
-});
+}) satisfies Readonly<Record<HubErrorCode, ErrorKind>>;

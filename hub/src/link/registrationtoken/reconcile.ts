@@ -1,23 +1,16 @@
 /** Reconciles ClusterRegistrationTokens: their Secret, their status, and their deletion when they expire. */
 import { isDeepStrictEqual } from "node:util";
 import { type ClusterRegistrationToken, clusterRegistrationTokens } from "@flotilla/shared/api";
-import { AppError, defineErrors } from "@flotilla/shared/errors";
+import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { done, type Reconcile, requeueAfter } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { refOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
+import { hubErrors } from "../../base/index.ts";
 import { planToken, type SecretStep } from "./plan.ts";
 import { type HubAddress, makeTokenValue, tokenIn, tokenSecret } from "./secret.ts";
-
-/** Errors of registration tokens. */
-export const registrationTokenErrors = defineErrors({
-  TOKEN_SECRET_CONFLICT: {
-    retryable: true,
-    help: "A Secret with the name of the ClusterRegistrationToken exists and does not belong to it. Delete that Secret, or create a token with another name.",
-  },
-});
 
 export interface TokenReconcilerDeps {
   readonly rest: KubeRest;
@@ -53,7 +46,7 @@ export function tokenReconciler({
     if (plan.secret.kind === "conflict") {
       const note = `Secret ${key} exists and does not belong to this token, so the token cannot be used; delete the Secret or create a token with another name`;
       events.record(token, { type: "Warning", reason: "SecretConflict", action: "Prepare", note });
-      throw new AppError(registrationTokenErrors.TOKEN_SECRET_CONFLICT, note);
+      throw new AppError(hubErrors.TOKEN_SECRET_CONFLICT, note);
     }
     const created = await writeSecret(token, plan.secret, signal);
     const secretUID = created?.metadata.uid;

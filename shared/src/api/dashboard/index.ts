@@ -26,6 +26,7 @@ export {
   type SourceKind,
   sourceKinds,
 } from "./fleet.ts";
+export type { HubErrorCode } from "./hub-codes.ts";
 export { openApiDocument } from "./open-api.ts";
 export {
   type AppRollout,
