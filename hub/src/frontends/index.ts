@@ -7,4 +7,9 @@ export {
 export { validate as validateRelease } from "./helmop/validate.ts";
 export { createObjectRefreshController } from "./helmrelease/refresh-objects.ts";
 export type { ValidationOptions } from "./helmrelease/validate.ts";
-export { createAppViews, runFrontEnds, type WatchedApps } from "./registry/front-ends.ts";
+export {
+  createAppViews,
+  metricsOfApps,
+  runFrontEnds,
+  type WatchedApps,
+} from "./registry/front-ends.ts";

@@ -67,12 +67,13 @@ export { writeBundle } from "./frontend/write-bundle.ts";
 export { mappingProblem, mapsBundle, mapsNamespace } from "./mapping/judged-mapping.ts";
 export { createMappings, type MappingSources, type Mappings } from "./mapping/mappings.ts";
 export { type Reach, reachOf } from "./mapping/reach.ts";
+export { appMetrics } from "./metrics/app-metrics.ts";
 export {
   createReconcileDurations,
   type ReconcileDurations,
 } from "./metrics/reconcile-durations.ts";
 export { rolloutMetrics } from "./metrics/rollout-metrics.ts";
-export { createSeriesRegistry, type SeriesRegistry } from "./metrics/series.ts";
+export { createSeriesRegistry, type SeriesMetric, type SeriesRegistry } from "./metrics/series.ts";
 export { statusMetrics } from "./metrics/status-metrics.ts";
 export { allowedNamespacesViolation } from "./policy/allowed-namespaces.ts";
 export { judge, type PolicyDeps, policiesFor, withDefaultsOf } from "./policy/judge.ts";

@@ -15,7 +15,7 @@ export {
   now,
   workspace,
 } from "./objects.ts";
-export { piecesOf } from "./read-series.ts";
+export { piecesOf, seriesIn } from "./read-series.ts";
 export { deployed } from "./reports.ts";
 export { aSchedule } from "./schedules.ts";
 export { createTestCaches } from "./test-caches.ts";

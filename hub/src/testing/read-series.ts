@@ -6,3 +6,14 @@ export async function piecesOf(registry: Pick<SeriesRegistry, "text">): Promise<
   for await (const piece of registry.text()) pieces.push(piece);
   return pieces;
 }
+
+/** The lines of the series that the pattern matches. */
+export async function seriesIn(
+  registry: Pick<SeriesRegistry, "text">,
+  pattern: RegExp,
+): Promise<readonly string[]> {
+  return (await piecesOf(registry))
+    .join("")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#") && pattern.test(line));
+}

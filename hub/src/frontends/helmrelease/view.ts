@@ -50,7 +50,7 @@ function appOfHelmRelease(release: HelmRelease): App {
 }
 
 /** The source that a HelmRelease names. */
-function sourceOf({ metadata, spec }: HelmRelease): App["source"] {
+export function sourceOf({ metadata, spec }: HelmRelease): App["source"] {
   const ref = spec?.chart?.spec.sourceRef ?? spec?.chartRef;
   const kind = sourceKinds.find((each) => each === ref?.kind);
   if (ref === undefined || kind === undefined) return undefined;

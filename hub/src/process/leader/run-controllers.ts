@@ -16,7 +16,7 @@ import {
   createScheduleController,
   createSchedulePublisher,
 } from "../../fleet/index.ts";
-import { runFrontEnds } from "../../frontends/index.ts";
+import { metricsOfApps, runFrontEnds } from "../../frontends/index.ts";
 import {
   createBundleController,
   createBundlePublisher,
@@ -56,8 +56,12 @@ export async function runControllers(
   const controllers = createControllers(deps);
   // Only the leader has these metrics: it writes what they count.
   const stopMetrics = deps.series.register([
+    ...metricsOfApps({
+      HelmOp: helmOps.store,
+      HelmRelease: deps.flux?.informers.helmReleases.store ?? { list: () => [] },
+      Bundle: bundles.store,
+    }),
     ...statusMetrics({
-      helmOps: () => helmOps.store.list(),
       bundles: () => bundles.store.list(),
       clusters: () => clusters.store.list(),
     }),
