@@ -1,7 +1,7 @@
 /** Events as a table, as `kubectl get events` prints them. Pure. */
 import { oneLine } from "@flotilla/shared/text";
 import * as z from "zod";
-import { formatTable } from "./status.ts";
+import { formatTable } from "./format-table.ts";
 
 const entrySchema = z.looseObject({
   time: z.string(),

@@ -3,9 +3,9 @@
 import type { Gate } from "@flotilla/shared/api/rollout";
 import { findCondition } from "@flotilla/shared/conditions";
 import { oneLine } from "@flotilla/shared/text";
+import { formatTable } from "./format-table.ts";
 import { printable } from "./printable.ts";
 import { namesText } from "./rollout-table.ts";
-import { formatTable } from "./status.ts";
 
 export function gatesTable(
   list: readonly Gate[],

@@ -1,7 +1,7 @@
 /** The revisions of a release as a table, as `helm history` prints them. Pure. */
 import { oneLine } from "@flotilla/shared/text";
 import * as z from "zod";
-import { formatTable } from "./status.ts";
+import { formatTable } from "./format-table.ts";
 
 const entrySchema = z.looseObject({
   revision: z.number(),

@@ -7,8 +7,8 @@ import {
 } from "@flotilla/shared/api/rollout";
 import { oneLine } from "@flotilla/shared/text";
 import { formatGoDuration, parseTime } from "@flotilla/shared/time";
+import { formatTable } from "./format-table.ts";
 import { printable } from "./printable.ts";
-import { formatTable } from "./status.ts";
 
 /** One line for each app: its newest rollout. */
 export function rolloutsTable(

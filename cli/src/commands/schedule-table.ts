@@ -15,8 +15,8 @@ import {
 } from "@flotilla/shared/quartz";
 import { oneLine } from "@flotilla/shared/text";
 import { formatTime } from "@flotilla/shared/time";
+import { formatTable } from "./format-table.ts";
 import { printable } from "./printable.ts";
-import { formatTable } from "./status.ts";
 
 /** A window of which the duration may be left out. */
 interface Starts {

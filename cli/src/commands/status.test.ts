@@ -2,24 +2,7 @@ import assert from "node:assert/strict";
 import type { Cluster } from "@flotilla/shared/api";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { test } from "vitest";
-import { formatTable, versionLines } from "./status.ts";
-
-test("columns are as wide as their widest cell, and lines end without spaces", () => {
-  assert.equal(
-    formatTable(
-      ["NAME", "READY"],
-      [
-        ["a-long-name", ""],
-        ["b", "1/1"],
-      ],
-    ),
-    "NAME          READY\na-long-name\nb             1/1\n",
-  );
-});
-
-test("a table without rows is empty", () => {
-  assert.equal(formatTable(["NAME"], []), "");
-});
+import { versionLines } from "./status.ts";
 
 function clusterWithAgent(name: string, version: string): Cluster {
   return {

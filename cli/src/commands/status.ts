@@ -1,26 +1,19 @@
-/** `flotilla status`: addresses, clusters, HelmOps and Bundles of the local fleet. */
-import {
-  type Bundle,
-  bundleDeployments,
-  bundles,
-  type Cluster,
-  type ClusterAgent,
-  clusters,
-  type HelmOp,
-  helmOps,
-} from "@flotilla/shared/api";
-import {
-  helmOpLabel,
-  hubNamespace,
-  hubReplicaLabel,
-  hubVersionAnnotation,
-} from "@flotilla/shared/api/names";
+/** `flotilla status`: addresses, clusters and apps of the local fleet. */
+import { bundleDeployments, type Cluster, type ClusterAgent, clusters } from "@flotilla/shared/api";
+import { type AppKind, appDefinition, appKinds } from "@flotilla/shared/api/apps";
+import { hubNamespace, hubReplicaLabel, hubVersionAnnotation } from "@flotilla/shared/api/names";
 import { buildVersion, type Skew, versionSkew } from "@flotilla/shared/buildinfo";
-import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
-import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
-import { keyOf, type Lease, leases } from "@flotilla/shared/kube/objects";
+import {
+  connectKube,
+  isNotFound,
+  type KubeRest,
+  loadKubeconfig,
+} from "@flotilla/shared/kube/client";
+import { type KubeObject, keyOf, type Lease, leases } from "@flotilla/shared/kube/objects";
 import { runningFleet } from "../fleet/index.ts";
+import { type AppsByKind, appTables } from "./app-tables.ts";
+import { formatTable } from "./format-table.ts";
 
 /** Prints the status. Without a running fleet it throws NO_FLEET or FLEET_BROKEN; as JSON it prints `{ error }` instead. */
 export async function status(dir: string, output: "text" | "json"): Promise<void> {
@@ -28,11 +21,10 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
   const state = await runningFleet(dir);
   const rest = connectKube(await loadKubeconfig({ path: state.kubeconfig, context: "hub" }));
   try {
-    const [replicas, members, ops, all, deployments] = await Promise.all([
+    const [replicas, members, apps, deployments] = await Promise.all([
       rest.list(leases, { namespace: hubNamespace, labelSelector: `${hubReplicaLabel}=true` }),
       rest.list(clusters),
-      rest.list(helmOps),
-      rest.list(bundles),
+      readApps(rest),
       rest.list(bundleDeployments),
     ]);
     const text = [
@@ -42,8 +34,7 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
       ...versionLines(hubVersionsOf(replicas.items), members.items),
       "",
       clusterTable(members.items),
-      helmOpTable(ops.items),
-      ...[bundleTable(standaloneBundles(all.items, ops.items))].filter((table) => table !== ""),
+      ...appTables(apps),
       `${deployments.items.length} BundleDeployments`,
       "",
     ];
@@ -51,6 +42,21 @@ export async function status(dir: string, output: "text" | "json"): Promise<void
   } finally {
     await rest.close();
   }
+}
+
+async function readApps(rest: Pick<KubeRest, "list">): Promise<AppsByKind> {
+  const found = await Promise.all(
+    appKinds.map(async (kind): Promise<readonly [AppKind, readonly KubeObject[]]> => {
+      try {
+        return [kind, (await rest.list(appDefinition(kind).resource)).items];
+      } catch (thrown) {
+        // A fleet without Flux's definitions has none of its kinds.
+        if (isNotFound(thrown)) return [kind, []];
+        throw thrown;
+      }
+    }),
+  );
+  return new Map(found);
 }
 
 async function printJson(dir: string): Promise<void> {
@@ -109,65 +115,7 @@ function clusterTable(members: readonly Cluster[]): string {
   );
 }
 
-function helmOpTable(ops: readonly HelmOp[]): string {
-  return formatTable(
-    ["HELMOP", "VERSION", "READY", "MESSAGE"],
-    ops.map(({ metadata, status: observed }) => [
-      `${metadata.namespace}/${metadata.name}`,
-      observed?.version ?? "",
-      observed?.display?.readyBundleDeployments ?? "0/0",
-      ["Accepted", "Polled", "Ready"]
-        .map((type) => findCondition(observed?.conditions, type))
-        .find((condition) => condition?.status === "False" || condition?.reason === "Offline")
-        ?.message ?? "",
-    ]),
-  );
-}
-
-function bundleTable(all: readonly Bundle[]): string {
-  return formatTable(
-    ["BUNDLE", "VERSION", "READY", "MESSAGE"],
-    all.map(({ metadata, status: observed }) => {
-      const ready = findCondition(observed?.conditions, "Ready");
-      return [
-        `${metadata.namespace}/${metadata.name}`,
-        observed?.version ?? "",
-        observed?.display?.readyClusters ?? "0/0",
-        ready?.status === "False" ? (ready.message ?? "") : "",
-      ];
-    }),
-  );
-}
-
 function agentText(agent: ClusterAgent | undefined): string {
   if (agent?.connected === true) return "connected";
   return agent?.lastSeen ? `offline since ${agent.lastSeen}` : "offline";
-}
-
-/** Bundles that users created, without a HelmOp. */
-function standaloneBundles(all: readonly Bundle[], ops: readonly HelmOp[]): readonly Bundle[] {
-  const names = new Set(ops.map(({ metadata }) => keyOf(metadata)));
-  return all.filter(
-    ({ metadata }) =>
-      metadata.labels?.[helmOpLabel] !== metadata.name || !names.has(keyOf(metadata)),
-  );
-}
-
-/** A table as kubectl prints it, columns three spaces apart, with a line break at the end; "" without rows. Pure. */
-export function formatTable(
-  headers: readonly string[],
-  rows: readonly (readonly string[])[],
-): string {
-  if (rows.length === 0) return "";
-  const all = [headers, ...rows];
-  const widths = headers.map((_, column) =>
-    Math.max(...all.map((row) => row[column]?.length ?? 0)),
-  );
-  const lines = all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("   ")
-      .trimEnd(),
-  );
-  return `${lines.join("\n")}\n`;
 }

@@ -13,9 +13,9 @@ import type { Bundle, Cluster, ClusterGroup, RolloutStrategy } from "@flotilla/s
 import { maxNamed } from "@flotilla/shared/api/rollout";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { oneLine } from "@flotilla/shared/text";
+import { formatTable } from "./format-table.ts";
 import { printable } from "./printable.ts";
 import { namesText } from "./rollout-table.ts";
-import { formatTable } from "./status.ts";
 
 /** What is read to say it. `strategy`: the Bundle's own, or the one of the RolloutPolicy that it names. */
 export interface TargetFacts {

@@ -1,6 +1,6 @@
 /** The values of a release as a table, each with its origin. Pure. */
 import * as z from "zod";
-import { formatTable } from "./status.ts";
+import { formatTable } from "./format-table.ts";
 
 const objectSchema = z.object({
   kind: z.enum(["ConfigMap", "Secret"]),
