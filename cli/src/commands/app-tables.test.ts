@@ -26,8 +26,12 @@ describe("the tables of apps", () => {
     assert.deepEqual(appTables(new Map([["HelmOp", []]])), []);
   });
 
-  test("have the version, how many clusters are ready, and why not all", () => {
-    const ready = { type: "Ready", status: "False", message: "paris: timed out" } as const;
+  test("have the version, how many clusters are ready, and in one line why not all", () => {
+    const ready = {
+      type: "Ready",
+      status: "False",
+      message: "paris: timed\nout\u001b[2J",
+    } as const;
     const ofHelmOp = anObject("web", { version: "1.2.9", summary, conditions: [ready] });
     const ofRelease = anObject("db", { history: [{ chartVersion: "2.0.0" }], summary });
 
@@ -39,7 +43,7 @@ describe("the tables of apps", () => {
         ]),
       ),
       [
-        "HELMOP     VERSION   READY   MESSAGE\napps/web   1.2.9     1/2     paris: timed out\n",
+        "HELMOP     VERSION   READY   MESSAGE\napps/web   1.2.9     1/2     paris: timed out\ufffd[2J\n",
         "HELMRELEASE   VERSION   READY   MESSAGE\napps/db       2.0.0     1/2\n",
       ],
     );

@@ -10,7 +10,9 @@ import {
 import { bundleNameOf } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
+import { oneLine } from "@flotilla/shared/text";
 import { formatTable } from "./format-table.ts";
+import { printable } from "./printable.ts";
 
 export type AppsByKind = ReadonlyMap<AppKind, readonly KubeObject[]>;
 
@@ -46,7 +48,7 @@ function rowOf(app: KubeObject): readonly string[] {
     keyOf(app),
     status.version ?? status.history?.[0]?.chartVersion ?? "",
     `${ready}/${desiredReady}`,
-    problemOf(status),
+    oneLine(printable(problemOf(status))),
   ];
 }
 
