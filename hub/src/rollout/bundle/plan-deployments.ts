@@ -19,6 +19,7 @@ import { clusterKeyOf, isForCluster } from "../../base/index.ts";
 import { bundleLabels, type DeploymentSigner, isLimitReason } from "../../rules/index.ts";
 import { type RequestFields, requestedOf } from "../stages/requested.ts";
 import { deploymentsByNamespace, existingFor } from "./existing-deployment.ts";
+import { isPaused, pauseFields } from "./pauses.ts";
 import type { Placement } from "./place.ts";
 import type { RolloutStep } from "./plan-rollout.ts";
 
@@ -153,7 +154,6 @@ function specFor(
   const isForceHeld = hold === "offSchedule" || holdsForce;
   if (hold === "staged" && existing !== undefined)
     return keptSpec(bundle, placement, { existing, isForceHeld, isOffSchedule });
-  const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
   const isKept = hold === "unassigned" && current !== undefined;
   const staged = isKept ? current.stagedDeploymentID : placement.deploymentId;
   const promoted = hold === undefined ? placement.deploymentId : (current?.deploymentID ?? "");
@@ -167,14 +167,17 @@ function specFor(
     deploymentID: promoted,
     stagedDeploymentID: staged,
     ...(promotion !== undefined && { promotion }),
-    ...(paused && { paused: true }),
-    ...(placement.isSuspended && { suspend: true }),
+    ...pauseFieldsOf(bundle, placement),
     ...(isOff &&
       promoted === current?.deploymentID &&
       isInFlight(existing) && { offSchedule: true }),
     ...permittedRequest(requestedOf(bundle), isForceHeld, existing),
     ...(referencedObjects.length > 0 && { referencedObjects }),
   };
+}
+
+function pauseFieldsOf(bundle: Bundle, { cluster, isSuspended }: Placement) {
+  return pauseFields(bundle, { isSuspended, isClusterPaused: isPaused(cluster) });
 }
 
 function isBehind(deployment: BundleDeployment | undefined, placement: Placement): boolean {
@@ -210,7 +213,7 @@ function permittedRequest(
 /** Contents and promotion stay; a pause and requests concern what is deployed. */
 function keptSpec(
   bundle: Bundle,
-  { cluster, isSuspended }: Placement,
+  placement: Placement,
   {
     existing,
     isForceHeld,
@@ -222,13 +225,11 @@ function keptSpec(
   },
 ): BundleDeployment["spec"] {
   const { deploymentID, stagedDeploymentID, promotion, referencedObjects } = existing.spec;
-  const paused = bundle.spec.paused === true || cluster.spec.paused === true;
   return {
     deploymentID,
     stagedDeploymentID,
     ...(promotion !== undefined && { promotion }),
-    ...(paused && { paused: true }),
-    ...(isSuspended && { suspend: true }),
+    ...pauseFieldsOf(bundle, placement),
     ...(isOffSchedule && isInFlight(existing) && { offSchedule: true }),
     ...permittedRequest(requestedOf(bundle), isForceHeld, existing),
     ...((referencedObjects ?? []).length > 0 && { referencedObjects }),
@@ -248,8 +249,7 @@ export function heldDeployment(
   const { paused: _, ...others } = deployment.spec;
   const spec = {
     ...others,
-    ...((bundle.spec.paused === true || isClusterPaused) && { paused: true }),
-    ...(bundle.spec.suspend === true && { suspend: true }),
+    ...pauseFields(bundle, { isSuspended: bundle.spec.suspend === true, isClusterPaused }),
   };
   return isSame(deployment.spec, spec) ? undefined : { ...deployment, spec };
 }

@@ -1,8 +1,9 @@
 /** Which deployments of a Bundle get its content now, and why what is deployed stays in the others. Pure. */
 import type { Bundle, Cluster, Promotion } from "@flotilla/shared/api";
 import type { HoldReason } from "../../rules/index.ts";
+import { pauseOf } from "./pauses.ts";
 import type { Placement } from "./place.ts";
-import { pauseOf, type RolloutLimits } from "./rollout-limits.ts";
+import type { RolloutLimits } from "./rollout-limits.ts";
 
 export interface RolloutStep {
   readonly placement: Placement;

@@ -48,6 +48,7 @@ import { withoutDeprecatedLabel } from "./deprecated-label.ts";
 import { holdByWindows } from "./held-windows.ts";
 import type { HubValues } from "./hub-values.ts";
 import { offScheduleAt, wakesBy } from "./off-schedule.ts";
+import { isPaused } from "./pauses.ts";
 import { heldDeployment, planDeployments } from "./plan-deployments.ts";
 import type { PrepareBundle } from "./prepare.ts";
 import { type ReachedTargetsDeps, reachedTargets } from "./reached-targets.ts";
@@ -247,8 +248,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
   /** Suspends and pauses the deployments of a Bundle that exist, and changes nothing else. */
   async function hold(bundle: Bundle, signal: AbortSignal): Promise<void> {
     const replace = deployments.existing(bundle).flatMap((deployment) => {
-      const isPaused = deps.clusters.get(clusterKeyOf(deployment))?.spec.paused === true;
-      return heldDeployment(bundle, deployment, isPaused) ?? [];
+      const cluster = deps.clusters.get(clusterKeyOf(deployment));
+      return heldDeployment(bundle, deployment, cluster !== undefined && isPaused(cluster)) ?? [];
     });
     const plan = { create: [], replace, remove: [], offSchedule: [], waiting: 0 };
     await deployments.write(plan, signal);

@@ -8,7 +8,6 @@ import {
   isStrategy,
   listedMembers,
   type PartitionPlan,
-  type PauseReason,
   partitionsOf,
   planPartitions,
   type RolloutDeployment,
@@ -16,6 +15,7 @@ import {
   toTargetCluster,
 } from "../../rules/index.ts";
 import { deploymentsByNamespace, existingFor, isOutlived } from "./existing-deployment.ts";
+import { pauseOf } from "./pauses.ts";
 import type { Placement } from "./place.ts";
 
 export interface RolloutLimits {
@@ -63,18 +63,6 @@ export async function rolloutLimits(
   }
   const names = clusters.map(({ name }) => name);
   return { holds, plan, remarks: rolloutRemarks(strategy, plan, { names, listed }) };
-}
-
-/** Why people hold a placement. */
-export function pauseOf(
-  { spec }: Bundle,
-  { isSuspended, cluster }: Placement,
-  isOffSchedule: (cluster: Cluster) => boolean,
-): PauseReason | undefined {
-  if (isSuspended) return "suspended";
-  if (spec.paused === true) return "paused";
-  if (cluster.spec.paused === true) return "clusterPaused";
-  return isOffSchedule(cluster) ? "offSchedule" : undefined;
 }
 
 function byName({ cluster: { metadata: a } }: Placement, { cluster: { metadata: b } }: Placement) {
