@@ -67,6 +67,8 @@ export interface TestLeaderOptions {
   /** The indexes of HelmRepositories. Without it there are no controllers of Flux's kinds. */
   readonly readIndex?: ReadIndex;
   readonly bucketClient?: FluxDeps["bucketClient"];
+  readonly git?: FluxDeps["gitParts"]["git"];
+  readonly artifacts?: FluxDeps["artifacts"];
   /** Sends events to Providers. Without it nothing is. */
   readonly send?: SendEvent;
   /** Agents that say what would change. Without it none answers. */
@@ -83,6 +85,8 @@ export function createTestLeader(
   {
     readIndex,
     bucketClient,
+    git,
+    artifacts,
     send,
     askAgent = noAgent,
     unverifiedApprovals,
@@ -150,7 +154,8 @@ export function createTestLeader(
         },
       },
     };
-    const fluxDeps = readIndex && testFluxDeps(flux.informers, { readIndex, bucketClient }, clock);
+    const sources = readIndex && { readIndex, bucketClient, git, artifacts };
+    const fluxDeps = sources && testFluxDeps(flux.informers, sources, clock);
     const controllers = createControllers({
       ...deps,
       caches,

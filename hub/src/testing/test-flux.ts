@@ -100,19 +100,23 @@ export interface TestSources {
   readonly readIndex: ReadIndex;
   /** Absent: there are no Buckets. */
   readonly bucketClient?: FluxDeps["bucketClient"] | undefined;
+  /** Absent: there are no GitRepositories. */
+  readonly git?: FluxDeps["gitParts"]["git"] | undefined;
+  /** Absent: there are no OCIRepositories. */
+  readonly artifacts?: FluxDeps["artifacts"] | undefined;
 }
 
-/** With HelmRepositories and Buckets alone; charts of the other sources need registries or git. */
+/** With HelmRepositories, and the other sources as far as there are such. */
 export function testFluxDeps(
   informers: FluxCaches,
-  { readIndex, bucketClient }: TestSources,
+  { readIndex, bucketClient, git, artifacts }: TestSources,
   clock: Clock,
 ): FluxDeps {
   const unsupported = () => Promise.reject(new Error("this test has no such source"));
   return {
     informers,
     readIndex,
-    artifacts: {
+    artifacts: artifacts ?? {
       tagOf: unsupported,
       digestOf: unsupported,
       read: unsupported,
@@ -120,7 +124,7 @@ export function testFluxDeps(
     },
     bucketClient: bucketClient ?? { list: unsupported, readObject: unsupported },
     gitParts: {
-      git: { resolve: unsupported, readFiles: unsupported, verify: unsupported },
+      git: git ?? { resolve: unsupported, readFiles: unsupported, verify: unsupported },
       mint: unsupported,
     },
     options: { crossNamespaceReferences: false, requireLocalAccount: false },

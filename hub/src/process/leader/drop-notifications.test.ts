@@ -14,7 +14,6 @@ import { createTestLeader, type TestLeader, workspace } from "../../testing/inde
 import {
   applyFluxStep,
   applyStep,
-  bucketClientOf,
   clusterNames,
   type FleetStep,
   type FluxStep,
@@ -22,8 +21,8 @@ import {
   fluxStep,
   isFluxStep,
   type RepositoryState,
-  readIndexOf,
   resolverOf,
+  sourcesOf,
   stable,
   untilSettled,
 } from "./testing/index.ts";
@@ -85,9 +84,7 @@ async function deliveries(
     delivered.set(text, (delivered.get(text) ?? 0) + 1);
     return Promise.resolve({ kind: "delivered" });
   };
-  const readIndex = readIndexOf(repository);
-  const bucketClient = bucketClientOf(repository);
-  const leader = createTestLeader(resolverOf(repository), { readIndex, bucketClient, send });
+  const leader = createTestLeader(resolverOf(repository), { ...sourcesOf(repository), send });
   putAlert(leader);
   let ending = new AbortController();
   leader.rest.beforeWrite = async (write) => {

@@ -21,10 +21,10 @@ import {
   bundleStatusOf,
   createStagedFleet,
   type RepositoryState,
-  readIndexOf,
   repo,
   resolverOf,
   type StagedFleet,
+  sourcesOf,
 } from "./testing/index.ts";
 
 const prod = { clusterSelector: { matchLabels: { env: "prod" } } };
@@ -172,7 +172,7 @@ describe("without an approval before the protected clusters", () => {
 
 test("a HelmRelease without the approval reaches nothing", async () => {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
-  const leader = createTestLeader(resolverOf(repository), { readIndex: readIndexOf(repository) });
+  const leader = createTestLeader(resolverOf(repository), sourcesOf(repository));
   onTestFinished(() => leader.stop());
   const all = { requiredGates: [{ gate: "approval" }] } as const;
   leader.rest.put(policies, aPolicy("guard", { rollout: all }));

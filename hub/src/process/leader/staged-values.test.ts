@@ -16,8 +16,8 @@ import {
   applyFluxStep,
   type FluxStep,
   type RepositoryState,
-  readIndexOf,
   resolverOf,
+  sourcesOf,
 } from "./testing/index.ts";
 
 const stages = {
@@ -39,8 +39,7 @@ interface Fleet {
 
 async function start(spec: Partial<HelmReleaseSpec>): Promise<Fleet> {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
-  const readIndex = readIndexOf(repository);
-  const leader = createTestLeader(resolverOf(repository), { readIndex });
+  const leader = createTestLeader(resolverOf(repository), sourcesOf(repository));
   onTestFinished(() => leader.stop());
   const { rest } = leader;
   const apply = (step: FluxStep) => applyFluxStep(leader, repository, step);

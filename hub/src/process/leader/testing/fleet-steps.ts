@@ -157,6 +157,9 @@ export interface RepositoryState {
   requests: number;
   /** The version of the chart in the bucket, which is always up; absent: the bucket is empty. */
   inBucket?: string;
+  /** The same for the branch of the Git repository, and for the tag of the registry. */
+  inGit?: string;
+  inRegistry?: string;
 }
 
 export function indexUnreachable(): AppError {

@@ -1,31 +1,25 @@
-/** Random changes of Flux's kinds: HelmReleases of a HelmRepository and of a Bucket, which change, and a Receiver. */
-import { createHash } from "node:crypto";
+/** Random changes of Flux's kinds: HelmReleases of each kind of source, which change, and a Receiver. */
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
 import {
   type Bucket,
   buckets,
+  type GitRepository,
+  gitRepositories,
   type HelmRelease,
   type HelmReleaseSpec,
   type HelmRepository,
   helmReleases,
   helmRepositories,
+  type OCIRepository,
+  ociRepositories,
   type Receiver,
   receivers,
 } from "@flotilla/shared/flux";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
-import { objectsDigest } from "@flotilla/shared/source/bucket";
-import type { ReadIndex } from "@flotilla/shared/source/client";
 import fc from "fast-check";
 import { type TestLeader, workspace } from "../../../testing/index.ts";
-import type { FluxDeps } from "../deps.ts";
-import {
-  applyStep,
-  type FleetStep,
-  fleetStep,
-  indexUnreachable,
-  type RepositoryState,
-  repo,
-} from "./fleet-steps.ts";
+import { applyStep, type FleetStep, fleetStep, type RepositoryState, repo } from "./fleet-steps.ts";
+import { sourceVersions } from "./flux-sources.ts";
 
 /** Those that concern releases of any kind. */
 const commonKinds = [
@@ -38,10 +32,13 @@ const commonKinds = [
   "wait",
 ] as const;
 
+/** Sources that have one version of the chart at a time. */
+const singleKinds = ["bucket", "git", "registry"] as const;
+
 const ownKinds = [
   "release",
   "source",
-  "bucket",
+  ...singleKinds,
   "deleteRelease",
   "deleteSource",
   "requestFlux",
@@ -56,8 +53,12 @@ export type FluxStep =
   | CommonStep
   | { readonly kind: "release"; readonly name: string; readonly spec: Partial<HelmReleaseSpec> }
   | { readonly kind: "source"; readonly spec: Partial<NonNullable<HelmRepository["spec"]>> }
-  /** What is in the bucket, and how often the Bucket reads it. */
-  | { readonly kind: "bucket"; readonly version: string; readonly interval: string }
+  /** What is in it, and how often its source reads it. */
+  | {
+      readonly kind: (typeof singleKinds)[number];
+      readonly version: (typeof sourceVersions)[number];
+      readonly interval: string;
+    }
   | { readonly kind: "deleteRelease"; readonly name: string }
   | { readonly kind: "deleteSource" }
   | { readonly kind: "requestFlux"; readonly of: "release" | "source"; readonly value: string }
@@ -90,15 +91,36 @@ export const bucketChart: NonNullable<HelmReleaseSpec["chart"]> = {
   },
 };
 
+/** The chart of the GitRepository `app`. */
+export const gitChart: NonNullable<HelmReleaseSpec["chart"]> = {
+  spec: {
+    chart: "./charts/web",
+    version: "*",
+    reconcileStrategy: "ChartVersion",
+    sourceRef: { kind: "GitRepository", name: "app" },
+  },
+};
+
+/** The OCIRepository `artifacts`, which is a chart. */
+export const registryChart: NonNullable<HelmReleaseSpec["chartRef"]> = {
+  kind: "OCIRepository",
+  name: "artifacts",
+};
+
 const releaseSpec: fc.Arbitrary<Partial<HelmReleaseSpec>> = fc
   .record({
     version,
-    isOfBucket: fc.boolean(),
+    of: fc.constantFrom("repository", ...singleKinds),
     suspend: fc.boolean(),
     seconds: fc.constantFrom(30, 300),
   })
-  .map(({ version: constraint, isOfBucket, suspend, seconds }) => ({
-    chart: isOfBucket ? bucketChart : chartSpec(constraint),
+  .map(({ version: constraint, of, suspend, seconds }) => ({
+    ...{
+      repository: { chart: chartSpec(constraint) },
+      bucket: { chart: bucketChart },
+      git: { chart: gitChart },
+      registry: { chartRef: registryChart },
+    }[of],
     suspend,
     interval: `${seconds}s`,
   }));
@@ -125,10 +147,10 @@ const ownStep: fc.Arbitrary<FluxStep> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant("source" as const), spec: sourceSpec }),
   },
   {
-    weight: 3,
+    weight: 5,
     arbitrary: fc.record({
-      kind: fc.constant("bucket" as const),
-      version: fc.constantFrom("1.0.0", "1.1.0"),
+      kind: fc.constantFrom(...singleKinds),
+      version: fc.constantFrom(...sourceVersions),
       interval: fc.constantFrom("20s", "10m"),
     }),
   },
@@ -167,39 +189,10 @@ function isCommon(step: FleetStep | FluxStep): step is CommonStep {
 
 export const fluxStep: fc.Arbitrary<FluxStep> = fc.oneof(ownStep, fleetStep.filter(isCommon));
 
-/** The index of a repository: its digest is another one after each new version. */
-export function readIndexOf(repository: RepositoryState): ReadIndex {
-  return () => {
-    repository.requests += 1;
-    if (!repository.isUp) return Promise.reject(indexUnreachable());
-    const text = `web ${repository.version}`;
-    return Promise.resolve({
-      indexUrl: `${repo}/index.yaml`,
-      digest: `sha256:${createHash("sha256").update(text).digest("hex")}`,
-      sizeBytes: text.length,
-      names: ["web"],
-    });
-  };
-}
-
-/** A bucket with one chart. Lists are kept in memory, so its requests are not counted. */
-export function bucketClientOf(repository: RepositoryState): FluxDeps["bucketClient"] {
-  const textOf = (version: string) => `name: web\nversion: ${version}\n`;
-  return {
-    list() {
-      const { inBucket } = repository;
-      const objects =
-        inBucket === undefined
-          ? []
-          : [{ key: "web/Chart.yaml", etag: inBucket, sizeBytes: textOf(inBucket).length }];
-      return Promise.resolve({ digest: objectsDigest(objects), objects, sizeBytes: 0 });
-    },
-    readObject: (_location, { etag = "" }) => Promise.resolve(Buffer.from(textOf(etag))),
-  };
-}
-
 const sourceRef = { namespace: workspace, name: "charts" };
 const bucketRef = { namespace: workspace, name: "objects" };
+const gitRef = { namespace: workspace, name: "app" };
+const registryRef = { namespace: workspace, name: "artifacts" };
 const receiverRef = { namespace: workspace, name: "pushes" };
 
 /** Makes a change; `wait` is for the caller. */
@@ -214,7 +207,12 @@ export function applyFluxStep(
       const targets = [{ clusterSelector: {} }];
       put<HelmRelease>(leader, helmReleases, {
         metadata: { namespace: workspace, name: step.name, uid: `uid-release-${step.name}` },
-        spec: { interval: "5m", chart: chartSpec("~1.2"), targets, ...step.spec },
+        spec: {
+          interval: "5m",
+          ...(step.spec.chartRef === undefined && { chart: chartSpec("~1.2") }),
+          targets,
+          ...step.spec,
+        },
       });
       return;
     }
@@ -239,6 +237,32 @@ export function applyFluxStep(
       });
       // Between a change of what is in it and the next list, what is kept of the last one decides whether a chart is still found.
       requestReconcile(leader, buckets, bucketRef.name, inBucket);
+      return;
+    }
+    case "git": {
+      const { version: inGit, interval } = step;
+      repository.inGit = inGit;
+      put<GitRepository>(leader, gitRepositories, {
+        metadata: { ...gitRef, uid: "uid-app" },
+        spec: {
+          ...{ url: "https://git.example.com/app", ref: { branch: "main" } },
+          ...{ interval, timeout: "60s" },
+        },
+      });
+      requestReconcile(leader, gitRepositories, gitRef.name, inGit);
+      return;
+    }
+    case "registry": {
+      const { version: inRegistry, interval } = step;
+      repository.inRegistry = inRegistry;
+      put<OCIRepository>(leader, ociRepositories, {
+        metadata: { ...registryRef, uid: "uid-artifacts" },
+        spec: {
+          ...{ url: "oci://registry.example.com/web", ref: { tag: "stable" } },
+          ...{ interval, timeout: "60s", provider: "generic" },
+        },
+      });
+      requestReconcile(leader, ociRepositories, registryRef.name, inRegistry);
       return;
     }
     case "deleteRelease":

@@ -7,14 +7,15 @@ export {
   repo,
   resolverOf,
 } from "./fleet-steps.ts";
+export { sourcesOf } from "./flux-sources.ts";
 export {
   applyFluxStep,
   bucketChart,
-  bucketClientOf,
   type FluxStep,
   fluxStep,
+  gitChart,
   isFluxStep,
-  readIndexOf,
+  registryChart,
 } from "./flux-steps.ts";
 export {
   all,
