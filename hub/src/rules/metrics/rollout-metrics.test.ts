@@ -4,7 +4,7 @@ import type { Bundle } from "@flotilla/shared/api";
 import type { BundleRollout, BundleRolloutStatus, GateRecord } from "@flotilla/shared/api/rollout";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
-import { aBundle, piecesOf, workspace } from "../../testing/index.ts";
+import { aBundle, seriesIn, workspace } from "../../testing/index.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 import { createSeriesRegistry } from "./series.ts";
 
@@ -64,10 +64,7 @@ async function linesOf(bundles: readonly Bundle[], rollouts: readonly BundleRoll
       now: () => nowMs,
     }),
   );
-  return (await piecesOf(registry))
-    .join("")
-    .split("\n")
-    .filter((line) => line !== "" && !line.startsWith("#"));
+  return await seriesIn(registry, /./);
 }
 
 const app = 'namespace="fleet-default",kind="HelmOp",name="web"';
