@@ -1,0 +1,7 @@
+export {
+  type CrdClusterOptions,
+  createCrdCluster,
+  keepAnnotations,
+  ownerOf,
+  release,
+} from "./crd-cluster.ts";
