@@ -19,9 +19,9 @@ export interface MessageHandlerDeps {
 }
 
 /** For all messages after Welcome. */
-export function createMessageHandler(
-  deps: MessageHandlerDeps,
-): (message: Exclude<HubMessage, { kind: "welcome" }>) => void {
+export type HandleMessage = (message: Exclude<HubMessage, { kind: "welcome" }>) => void;
+
+export function createMessageHandler(deps: MessageHandlerDeps): HandleMessage {
   const { intake, outbox, outgoing, tasks, log } = deps;
 
   function acknowledge(deployment: DeploymentKey, deploymentId?: string): void {

@@ -10,21 +10,26 @@ import {
   isReconnectRequest,
   negotiateVersion,
   type ReadHubMessage,
+  type SendQueue,
   supportedVersions,
   writeMessage,
 } from "@flotilla/proto";
 import { agentCapabilities } from "@flotilla/shared/api";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
-import type { Clock } from "@flotilla/shared/time";
+import type { Clock, Timer } from "@flotilla/shared/time";
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { agentErrors } from "../../base/errors/index.ts";
 import { wrongHub } from "../../base/index.ts";
 import type { StreamOutbox } from "../../observe/index.ts";
 import type { HubStream, Intake } from "../../state/index.ts";
-import { type AnswerRequest, createOpenRequests } from "../requests/open-requests.ts";
-import { createMessageHandler } from "./handle-message.ts";
-import { createKeyedTasks } from "./keyed-tasks.ts";
+import {
+  type AnswerRequest,
+  createOpenRequests,
+  type OpenRequests,
+} from "../requests/open-requests.ts";
+import { createMessageHandler, type HandleMessage } from "./handle-message.ts";
+import { createKeyedTasks, type KeyedTasks } from "./keyed-tasks.ts";
 
 export interface SessionOptions {
   readonly stream: HubStream;
@@ -71,91 +76,129 @@ const closeTimeoutMs = 2_000;
 
 /** Resolves when the stream has ended and all that arrived on it is stored or has failed. Never rejects. */
 export async function runSession(options: SessionOptions): Promise<SessionEnd> {
-  const { stream, outbox, clock, log, signal } = options;
-  const over = Promise.withResolvers<StatusObject>();
-  let failure: AppError | undefined;
-  let welcomedAt: number | undefined;
-  let isLocal = false;
+  return await new Session(options).run();
+}
 
-  const outgoing = createSendQueue<AgentMessage>({
-    send: (message) => writeMessage(stream, agentMessageToWire(message)),
-    onError: (thrown) => log.debug({ err: messageOf(thrown) }, "stream accepts no more messages"),
-  });
-  const tasks = createKeyedTasks({
-    limit: maxConcurrentStores,
-    onFull: () => stream.pause(),
-    onRoom: () => stream.resume(),
-    onFailed: (thrown) => fail(AppError.from(thrown)),
-  });
-  const requests = createOpenRequests({ ...options, outgoing });
-  const handle = createMessageHandler({ ...options, outgoing, tasks, requests });
-  let welcomeTimer = failAfter(answerTimeoutMs, "the hub did not answer within 30 s");
+/** From Hello to the stream's end. It runs once. */
+class Session {
+  readonly #options: SessionOptions;
+  readonly #outgoing: SendQueue<AgentMessage>;
+  readonly #tasks: KeyedTasks;
+  readonly #requests: OpenRequests;
+  readonly #handle: HandleMessage;
+  /** The status with which the stream has ended. */
+  readonly #over = Promise.withResolvers<StatusObject>();
+  /** Why this side has ended the stream; no message is received from then on. */
+  #failure: AppError | undefined;
+  /** On the monotonic clock; undefined before the hub's Welcome. */
+  #welcomedAt: number | undefined;
+  /** `signal` has closed the stream. */
+  #isLocal = false;
+  /** Fails the session unless the hub answers, and then unless it sends Welcome. */
+  #welcomeTimer: Timer | undefined;
 
-  stream.once("metadata", () => {
-    if (welcomedAt !== undefined || failure !== undefined) return;
-    welcomeTimer.cancel();
-    welcomeTimer = failAfter(welcomeTimeoutMs, "the hub did not answer Hello within 60 s");
-  });
-  stream.on("data", (wire: ReadHubMessage) => {
-    if (failure !== undefined) return;
+  constructor(options: SessionOptions) {
+    const { stream, log } = options;
+    this.#options = options;
+    this.#outgoing = createSendQueue<AgentMessage>({
+      send: (message) => writeMessage(stream, agentMessageToWire(message)),
+      onError: (thrown) => log.debug({ err: messageOf(thrown) }, "stream accepts no more messages"),
+    });
+    this.#tasks = createKeyedTasks({
+      limit: maxConcurrentStores,
+      onFull: () => stream.pause(),
+      onRoom: () => stream.resume(),
+      onFailed: (thrown) => this.#fail(AppError.from(thrown)),
+    });
+    const outgoing = this.#outgoing;
+    this.#requests = createOpenRequests({ ...options, outgoing });
+    const [tasks, requests] = [this.#tasks, this.#requests];
+    this.#handle = createMessageHandler({ ...options, outgoing, tasks, requests });
+  }
+
+  async run(): Promise<SessionEnd> {
+    const { stream, outbox, clock, signal } = this.#options;
+    this.#failAfter(answerTimeoutMs, "the hub did not answer within 30 s");
+    stream.once("metadata", () => {
+      if (this.#welcomedAt !== undefined || this.#failure !== undefined) return;
+      this.#failAfter(welcomeTimeoutMs, "the hub did not answer Hello within 60 s");
+    });
+    stream.on("data", (wire: ReadHubMessage) => this.#read(wire));
+    stream.on("status", this.#over.resolve);
+    // Every error is a status as well; without a listener Node would end the process.
+    stream.on("error", () => undefined);
+    const close = () => this.#close();
+    signal.addEventListener("abort", close, { once: true });
+    if (signal.aborted) close();
+    this.#outgoing.put("hello", () => hello(this.#options));
+
+    const ended = await this.#over.promise;
+    this.#welcomeTimer?.cancel();
+    signal.removeEventListener("abort", close);
+    outbox.detach();
+    this.#requests.close();
+    this.#outgoing.close();
+    // The next Hello lists what is stored, so all that arrived on this stream must be stored by then.
+    await this.#tasks.idle();
+    return {
+      isGoingAway: isReconnectRequest(ended.metadata),
+      isLocal: this.#isLocal,
+      message: this.#failure?.message ?? ended.details,
+      code: this.#failure?.code ?? status[ended.code],
+      connectedMs: this.#welcomedAt === undefined ? 0 : clock.monotonic() - this.#welcomedAt,
+    };
+  }
+
+  #read(wire: ReadHubMessage): void {
+    if (this.#failure !== undefined) return;
     try {
-      receive(hubMessageFromWire(wire));
+      this.#receive(hubMessageFromWire(wire));
     } catch (thrown) {
-      fail(thrown instanceof AppError ? thrown : protocolError(messageOf(thrown)));
+      this.#fail(thrown instanceof AppError ? thrown : protocolError(messageOf(thrown)));
     }
-  });
-  stream.on("status", over.resolve);
-  // Every error is a status as well; without a listener Node would end the process.
-  stream.on("error", () => undefined);
-  signal.addEventListener("abort", close, { once: true });
-  if (signal.aborted) close();
-  outgoing.put("hello", () => hello(options));
+  }
 
-  const ended = await over.promise;
-  welcomeTimer.cancel();
-  signal.removeEventListener("abort", close);
-  outbox.detach();
-  requests.close();
-  outgoing.close();
-  // The next Hello lists what is stored, so all that arrived on this stream must be stored by then.
-  await tasks.idle();
-  return {
-    isGoingAway: isReconnectRequest(ended.metadata),
-    isLocal,
-    message: failure?.message ?? ended.details,
-    code: failure?.code ?? status[ended.code],
-    connectedMs: welcomedAt === undefined ? 0 : clock.monotonic() - welcomedAt,
-  };
-
-  function receive(message: HubMessage): void {
+  #receive(message: HubMessage): void {
+    const { hubId, clock, onWelcome } = this.#options;
     if (message.kind === "welcome") {
-      verifyWelcome(message, options.hubId);
-      welcomedAt = clock.monotonic();
-      welcomeTimer.cancel();
-      options.onWelcome?.(message.epoch);
+      verifyWelcome(message, hubId);
+      this.#welcomedAt = clock.monotonic();
+      this.#welcomeTimer?.cancel();
+      onWelcome?.(message.epoch);
       return;
     }
-    if (welcomedAt === undefined) throw protocolError("the hub's first message is not Welcome");
-    handle(message);
+    if (this.#welcomedAt === undefined)
+      throw protocolError("the hub's first message is not Welcome");
+    this.#handle(message);
   }
 
-  function failAfter(timeoutMs: number, message: string) {
-    return clock.setTimeout(() => fail(protocolError(message)), timeoutMs);
+  /** Instead of an earlier timeout. */
+  #failAfter(timeoutMs: number, message: string): void {
+    this.#welcomeTimer?.cancel();
+    this.#welcomeTimer = this.#options.clock.setTimeout(
+      () => this.#fail(protocolError(message)),
+      timeoutMs,
+    );
   }
 
-  function fail(error: AppError): void {
-    if (failure !== undefined) return;
-    failure = error;
+  /** Ends the stream at once. The first failure is the reason of the end. */
+  #fail(error: AppError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    const { stream } = this.#options;
     stream.cancel();
+    // A paused stream does not end.
     stream.resume();
   }
 
-  function close(): void {
-    isLocal = true;
-    outgoing.close();
+  /** Ends the stream after what is being sent, if the hub agrees in time. */
+  #close(): void {
+    const { stream, clock } = this.#options;
+    this.#isLocal = true;
+    this.#outgoing.close();
     stream.end();
     const timer = clock.setTimeout(() => stream.cancel(), closeTimeoutMs);
-    void over.promise.then(() => timer.cancel());
+    void this.#over.promise.then(() => timer.cancel());
   }
 }
 
