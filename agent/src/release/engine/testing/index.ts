@@ -6,4 +6,5 @@ export {
   startSeveralReleases,
 } from "./several-releases.ts";
 export { endOf } from "./test-agent.ts";
+export { type PassResult, startTestEngine, type TestEngine } from "./test-engine.ts";
 export { testRows } from "./test-rows.ts";
