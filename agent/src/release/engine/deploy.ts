@@ -48,7 +48,7 @@ import {
   type ReleaseState,
 } from "../state/release-state.ts";
 import { openRequest } from "./annotation-requests.ts";
-import { logDecision } from "./log-decision.ts";
+import type { DecisionLog } from "./decision-log.ts";
 import { observeReleases } from "./observe-releases.ts";
 import { rollbackTarget, testResult } from "./rollback-target.ts";
 
@@ -79,6 +79,7 @@ export interface DeployerDeps
 /** The dependencies of the driver, and of all actions. */
 export interface DriverTools extends DeployerDeps, Omit<Tools, keyof DeployerDeps> {
   readonly lockTimes: LockTimes;
+  readonly decisions: DecisionLog;
 }
 
 /** More than any sequence of states needs. If it is exceeded, another client changes the release as fast as the agent. */
@@ -143,8 +144,6 @@ async function step(
   const action = actionFor(state, await circumstances(tools, { state, latest }, release, pass));
   const isUpgrade = action.kind === "upgrade";
   const unmet = isUpgrade ? await pass.unmetDependencies(content) : undefined;
-  // Nothing is decided yet: it is asked again with each change of another deployment.
-  if (unmet !== undefined) return { kind: "blocked", unmet };
   const newest = latest && inventory.revisionOf(latest, latest.revision);
   const reasons = reasonsOf(state, {
     desired: isUpgrade ? (await inputs.final()).parts : undefined,
@@ -152,7 +151,15 @@ async function step(
     isRolledBack: newest?.action === "rollback",
     isRequested: isUpgrade && isUpgradeRequested(tools, assignment),
   });
-  logDecision(tools.log, desired, { state, reasons, action });
+  tools.decisions.decided(owner, desired, {
+    state: state.kind,
+    reasons,
+    ...(unmet === undefined
+      ? { action: action.kind }
+      : { action: "blocked", waitsFor: unmet.names }),
+  });
+  // It is decided again with each change of another deployment.
+  if (unmet !== undefined) return { kind: "blocked", unmet };
   await verifyPlan(tools, { action, assignment }, pass);
   return await act(tools, action, { ...release, reasons }, pass);
 }
@@ -204,7 +211,7 @@ function isChanging(latest: ReleaseRecord | undefined): latest is ReleaseRecord 
 }
 
 async function collectInputs(
-  { inputs }: DriverTools,
+  { inputs, decisions }: DriverTools,
   { owner }: ReleaseAssignment,
   { content, client }: Pick<DesiredRelease, "content" | "client">,
   { signal, unmetDependencies }: DeployPass,
@@ -215,6 +222,13 @@ async function collectInputs(
     // A dependency may create the missing source of values.
     const unmet = await unmetDependencies(content);
     if (unmet === undefined) throw thrown;
+    const release = { namespace: content.namespace, name: content.releaseName };
+    decisions.decided(owner, release, {
+      state: "unknown",
+      reasons: ["InputsMissing"],
+      action: "blocked",
+      waitsFor: unmet.names,
+    });
     return { kind: "blocked", unmet };
   }
 }

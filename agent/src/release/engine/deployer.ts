@@ -20,6 +20,7 @@ import { createRecordGuard } from "../action/record-guard.ts";
 import { createRecordsNamespace } from "../action/records-namespace.ts";
 import { createUnservedObjects } from "../action/unserved-objects.ts";
 import { isInSync } from "../state/release-state.ts";
+import { DecisionLog } from "./decision-log.ts";
 import { type DeployerDeps, type DriverTools, deploy } from "./deploy.ts";
 import { observeReleases } from "./observe-releases.ts";
 import { withdraw } from "./withdraw.ts";
@@ -63,6 +64,7 @@ export function createDeployer(deps: DeployerDeps): Deployer {
     runTests,
     lockTimes,
     recordsNamespace,
+    decisions: new DecisionLog(deps.log),
   };
   return {
     async deploy(assignment, pass) {

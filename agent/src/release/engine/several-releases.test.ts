@@ -162,10 +162,14 @@ describe("a deployment with two releases", () => {
 
   test("uninstalls one that is removed, and is the other one alone", async () => {
     const fleet = await deployed();
+    const decidedBefore = fleet.cluster.decisions.length;
 
     const runs = await fleet.deploy({ shop: {}, market: { isRemoved: true } });
 
     assert.deepEqual(runs, ["uninstall in market"]);
+    assert.deepEqual(fleet.cluster.decisions.slice(decidedBefore), [
+      "withdrawn (Removed): uninstall",
+    ]);
     assert.deepEqual(fleet.cluster.withdrawn, []);
     assert.deepEqual(keptOf(fleet, shop), untouched);
     assert.deepEqual(keptOf(fleet, market).revisions, []);

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
-import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import type { ImpersonatedClient } from "../../base/impersonation/impersonated-clients.ts";
@@ -13,6 +12,8 @@ import { createInventory } from "../../state/inventory/create-inventory.ts";
 import { testRelease } from "../../testing/index.ts";
 import { inventoryRelease } from "../action/claims.ts";
 import { createLockTimes } from "../action/lock-times.ts";
+import { DecisionLog } from "./decision-log.ts";
+import { createLoggedDecisions } from "./testing/index.ts";
 import { type WithdrawDeps, withdraw } from "./withdraw.ts";
 
 const { signal } = new AbortController();
@@ -50,7 +51,7 @@ async function setUp(given: Given = {}) {
   const { owner } = assignment;
   const rest = createMemoryApiServer();
   const clock = createFakeClock();
-  const log = silentLog();
+  const { log, lines } = createLoggedDecisions();
   const { inventory, attempts } = createInventory({ rest, log });
   const release = inventoryRelease(assignment, content);
   await inventory.installed("web", release, { added: [], kept: [] });
@@ -95,6 +96,7 @@ async function setUp(given: Given = {}) {
         Promise.resolve({ layers: [], redact: (text) => text.replace("hunter2", "***") }),
     },
     lockTimes: createLockTimes(clock),
+    decisions: new DecisionLog(log),
     uninstallRelease: (_, options) => {
       done.push("uninstall");
       uninstalls.push(options);
@@ -102,7 +104,10 @@ async function setUp(given: Given = {}) {
     },
     ...{ inventory, log },
   };
-  return { clock, done, uninstalls, inventory, withdraw: () => withdraw(deps, assignment, signal) };
+  return {
+    ...{ clock, done, lines, uninstalls, inventory },
+    withdraw: () => withdraw(deps, assignment, signal),
+  };
 }
 
 test("a release whose assignment was lost is uninstalled with the options in the inventory", async () => {
@@ -122,23 +127,27 @@ test("a release whose assignment was lost is uninstalled with the options in the
 test.each([false, true])(
   "nothing is uninstalled without the account of a HelmRelease, with a lost assignment: %s",
   async (isLost) => {
-    const { done, inventory, withdraw } = await setUp({
+    const { done, lines, inventory, withdraw } = await setUp({
       ...{ isLabelled: true, accountIsGone: true, isLost },
     });
 
     await withdraw();
 
     assert.deepEqual(done, []);
+    assert.deepEqual(lines, ["info withdrawn (ServiceAccountGone): leave"]);
     assert.equal(inventory.releasesOf("web").length, 1);
   },
 );
 
 test("what a suspended deployment has installed stays, and stays known", async () => {
-  const { done, inventory, withdraw } = await setUp({ isLabelled: true, keepsRelease: true });
+  const { done, lines, inventory, withdraw } = await setUp({
+    ...{ isLabelled: true, keepsRelease: true },
+  });
 
   await withdraw();
 
   assert.deepEqual(done, []);
+  assert.deepEqual(lines, ["info withdrawn (Suspended): leave"]);
   assert.equal(inventory.releasesOf("web").length, 1);
   assert.equal(
     inventory.knows({ id: "web", uid: inventory.releasesOf("web")[0]?.uid ?? "" }),
@@ -148,7 +157,7 @@ test("what a suspended deployment has installed stays, and stays known", async (
 
 describe("a locked release that is withdrawn", () => {
   test("is left alone while its timeout has not passed without a change, then unlocked and uninstalled", async () => {
-    const { clock, done, withdraw } = await setUp();
+    const { clock, done, lines, withdraw } = await setUp();
 
     await assert.rejects(withdraw(), { code: "RELEASE_LOCKED" });
     await clock.advance(59_999);
@@ -158,22 +167,33 @@ describe("a locked release that is withdrawn", () => {
     await withdraw();
 
     assert.deepEqual(done, ["unlock", "uninstall"]);
+    assert.deepEqual(lines, [
+      "info locked (LockedByOthers): locked",
+      "debug locked (LockedByOthers): locked",
+      "info locked (LockedByOthers): unlock",
+      "info withdrawn (Removed): uninstall",
+    ]);
   });
 
   test("is unlocked at once if an ended agent has locked it", async () => {
-    const { done, withdraw } = await setUp({ isLabelled: true });
+    const { done, lines, withdraw } = await setUp({ isLabelled: true });
 
     await withdraw();
 
     assert.deepEqual(done, ["unlock", "uninstall"]);
+    assert.deepEqual(lines, [
+      "info locked (Interrupted): unlock",
+      "info withdrawn (Removed): uninstall",
+    ]);
   });
 
   test("loses its history alone if its objects are kept", async () => {
-    const { done, withdraw } = await setUp({ isLabelled: true, keepResources: true });
+    const { done, lines, withdraw } = await setUp({ isLabelled: true, keepResources: true });
 
     await withdraw();
 
     assert.deepEqual(done, ["unlock", "delete history"]);
+    assert.equal(lines.at(-1), "info withdrawn (Removed, KeepResources): deleteHistory");
   });
 });
 

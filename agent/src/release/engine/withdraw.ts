@@ -24,6 +24,7 @@ import type { HelmUninstall } from "../action/helm-uninstall.ts";
 import { type LockTimes, lockedError, lockTimeoutMs } from "../action/lock-times.ts";
 import { defaultLockTimeoutMs } from "../state/action.ts";
 import { isOwnLock } from "../state/release-state.ts";
+import type { DecisionLog, WithdrawalReason } from "./decision-log.ts";
 import { findLostReleases } from "./lost-releases.ts";
 import { observeReleases } from "./observe-releases.ts";
 import { passKind } from "./pass-kind.ts";
@@ -37,6 +38,7 @@ export interface WithdrawDeps {
   readonly attempts: Pick<Attempts, "runOf">;
   readonly inputs: Pick<InputCollector, "forget" | "layers">;
   readonly lockTimes: LockTimes;
+  readonly decisions: DecisionLog;
   readonly uninstallRelease: HelmUninstall;
   readonly log: Log;
 }
@@ -52,10 +54,7 @@ export async function withdraw(
 ): Promise<void> {
   const { clients, releases, downstream, inventory, log } = tools;
   const { owner } = assignment;
-  if (passKind(assignment) === "leave") {
-    await inventory.left(owner);
-    return forget(tools, owner);
-  }
+  if (passKind(assignment) === "leave") return await leave(tools, owner, "Suspended");
   const account = await accountOf(tools, assignment);
   // As in Flux: with its namespace the account is deleted first, and would keep the HelmRelease, and so the namespace, from going.
   if (await clients.isGone(account)) {
@@ -63,8 +62,7 @@ export async function withdraw(
       { deployment: owner.id, serviceAccount: account },
       "nothing is uninstalled, because the service account does not exist any more",
     );
-    await inventory.left(owner);
-    return forget(tools, owner);
+    return await leave(tools, owner, "ServiceAccountGone");
   }
   const settings = await withdrawalOf(tools, assignment, signal);
   const { keepResources, serviceAccount } = settings;
@@ -91,6 +89,20 @@ export async function withdraw(
   forget(tools, owner);
 }
 
+/** What was installed stays. */
+async function leave(
+  tools: WithdrawDeps,
+  owner: ReleaseOwner,
+  reason: WithdrawalReason,
+): Promise<void> {
+  const { inventory, decisions } = tools;
+  for (const release of inventory.releasesOf(owner.id))
+    if (release.uid === owner.uid)
+      decisions.decided(owner, release, { state: "withdrawn", reasons: [reason], action: "leave" });
+  await inventory.left(owner);
+  forget(tools, owner);
+}
+
 async function accountOf(
   { inventory }: WithdrawDeps,
   assignment: ReleaseAssignment,
@@ -106,10 +118,14 @@ function installedFor(inventory: Pick<Inventory, "releasesOf">, { owner }: Relea
   return inventory.releasesOf(owner.id).find(({ uid }) => uid === owner.uid);
 }
 
-function forget({ releases, downstream, inputs }: WithdrawDeps, { id }: ReleaseOwner): void {
+function forget(
+  { releases, downstream, inputs, decisions }: WithdrawDeps,
+  { id }: ReleaseOwner,
+): void {
   releases.unfollow(id);
   downstream.forget(id);
   inputs.forget(id);
+  decisions.forget(id);
 }
 
 /** The options that a withdrawal needs. */
@@ -169,31 +185,51 @@ async function observe(
   await observeReleases(tools, assignment, { content: place, client, signal });
 }
 
+interface Withdrawal {
+  readonly owner: ReleaseOwner;
+  readonly settings: WithdrawalOptions;
+  readonly client: ImpersonatedClient;
+  readonly signal: AbortSignal;
+}
+
 async function withdrawRelease(
-  { stored, attempts, inputs, lockTimes, uninstallRelease }: WithdrawDeps,
+  tools: WithdrawDeps,
   record: ReleaseRecord,
-  withdrawal: {
-    readonly owner: ReleaseOwner;
-    readonly settings: WithdrawalOptions;
-    readonly client: ImpersonatedClient;
-    readonly signal: AbortSignal;
-  },
+  withdrawal: Withdrawal,
 ): Promise<void> {
+  const { stored, inputs, lockTimes, decisions, uninstallRelease } = tools;
   const { owner, settings, client, signal } = withdrawal;
-  if (isLocked(record)) {
-    const run = runOf(attempts, owner.id, record);
-    // Nobody can force a deployment that is deleted, so it is unlocked after the timeout.
-    if (!isOwnLock(record, owner, run) && lockTimes.unchangedMs(record) < settings.lockTimeoutMs)
-      throw lockedError(record);
-    await stored.unlock(client.rest, record);
-  }
+  if (isLocked(record)) await unlock(tools, record, withdrawal);
   lockTimes.forget(record);
-  if (settings.keepResources) await stored.deleteHistory(client.rest, record, signal);
+  const { keepResources } = settings;
+  decisions.decided(owner, record, {
+    state: "withdrawn",
+    reasons: keepResources ? ["Removed", "KeepResources"] : ["Removed"],
+    action: keepResources ? "deleteHistory" : "uninstall",
+  });
+  if (keepResources) await stored.deleteHistory(client.rest, record, signal);
   else {
     const policy = crdPolicy(settings, client, signal);
     const redact = (text: string) => withoutSecrets(inputs, settings.content, text, policy);
     await uninstallRelease(record, { ...policy, isForced: false, flags: settings.flags, redact });
   }
+}
+
+/** Nobody can force a deployment that is deleted, so a lock of others ends after its timeout. Until then throws RELEASE_LOCKED. */
+async function unlock(
+  { stored, attempts, lockTimes, decisions }: WithdrawDeps,
+  record: ReleaseRecord,
+  { owner, settings, client }: Withdrawal,
+): Promise<void> {
+  const isOwn = isOwnLock(record, owner, runOf(attempts, owner.id, record));
+  const mustWait = !isOwn && lockTimes.unchangedMs(record) < settings.lockTimeoutMs;
+  decisions.decided(owner, record, {
+    state: "locked",
+    reasons: [isOwn ? "Interrupted" : "LockedByOthers"],
+    action: mustWait ? "locked" : "unlock",
+  });
+  if (mustWait) throw lockedError(record);
+  await stored.unlock(client.rest, record);
 }
 
 /** Read only now: without an error no Secret is needed. What cannot be checked for values of Secrets is left out. */

@@ -1,3 +1,4 @@
+export { createLoggedDecisions } from "./logged-decisions.ts";
 export { type Played, play, type Scenario, type Step } from "./scenario.ts";
 export {
   type DesiredParts,

@@ -31,6 +31,8 @@ export interface Played {
   readonly cluster: TestCluster;
   /** The runs of Helm of the last step. */
   readonly runs: readonly string[];
+  /** What was decided in the last step; not that nothing is to be done. */
+  readonly decisions: readonly string[];
   readonly result: string;
 }
 
@@ -56,6 +58,7 @@ export async function play(
   }
   await prepare(cluster, step);
   const before = cluster.helm.runs.length;
+  const decidedBefore = cluster.decisions.length;
   const crashed = cluster.crashAtWrite(crashAtWrite).then(() => "crashed" as const);
   if (failedWrite !== undefined) cluster.failWrite(failedWrite);
   let result = await Promise.race([perform(agent, step, before), crashed]);
@@ -64,7 +67,8 @@ export async function play(
     result = await perform(agent, step, before);
   }
   agent.stop();
-  return { agent, cluster, runs: cluster.helm.runs.slice(before), result };
+  const runs = cluster.helm.runs.slice(before);
+  return { agent, cluster, runs, decisions: cluster.decisions.slice(decidedBefore), result };
 }
 
 async function prepare(cluster: TestCluster, step: Step): Promise<void> {

@@ -15,7 +15,6 @@ import {
   type MemoryApiServer,
   serverError,
 } from "@flotilla/shared/kube/testing";
-import { silentLog } from "@flotilla/shared/log";
 import type { PlanResult } from "@flotilla/shared/plan";
 import { createFakeClock, type FakeClock, settle } from "@flotilla/shared/time/testing";
 import type { ImpersonatedClient } from "../../../base/impersonation/impersonated-clients.ts";
@@ -43,10 +42,11 @@ import type { DeployerDeps } from "../deploy.ts";
 import { createDeployer } from "../deployer.ts";
 import { Reconciler } from "../reconciler.ts";
 import { Statuses } from "../statuses.ts";
+import { createLoggedDecisions, type LoggedDecisions } from "./logged-decisions.ts";
 import { createMemoryHelm, type MemoryHelm } from "./memory-helm.ts";
 import { createDrift, createReadiness, type ObservedObjects } from "./observed-objects.ts";
 
-export interface TestCluster extends ObservedObjects {
+export interface TestCluster extends ObservedObjects, LoggedDecisions {
   readonly server: MemoryApiServer;
   readonly helm: MemoryHelm;
   /** Deployments whose withdrawal was confirmed. */
@@ -75,6 +75,7 @@ export function createTestCluster(): TestCluster {
   return {
     server,
     helm: createMemoryHelm(server),
+    ...createLoggedDecisions(),
     isReady: true,
     unready: new Set(),
     drifted: new Set(),
@@ -149,11 +150,10 @@ export async function startAgent(
   cluster: TestCluster,
   assignmentsOf?: AssignmentsOf,
 ): Promise<TestAgent> {
-  const { server: rest, helm } = cluster;
+  const { server: rest, helm, log } = cluster;
   // Timers of an agent that has ended are not run any more.
   const clock = createFakeClock(cluster.clock.now());
   cluster.clock = clock;
-  const log = silentLog();
   const ending = new AbortController();
   const secrets = createSecretStorage(rest);
   const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });

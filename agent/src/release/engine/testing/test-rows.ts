@@ -8,6 +8,8 @@ export interface Row extends Scenario {
   readonly name: string;
   /** The runs of Helm, for the last step, all in the namespace `shop` unless it is said. */
   readonly runs: readonly string[];
+  /** The decisions that are logged, as `outOfSync (ChartChanged): upgrade`; not that nothing is to be done. */
+  readonly decisions: readonly string[];
   /** What is reported, with the code of an error. */
   readonly result: string;
   /** By namespace: the newest record, and what is applied. */
@@ -23,15 +25,15 @@ export function testRows(rows: readonly Row[]): void {
   for (const row of rows)
     for (const restarts of [false, true])
       test(restarts ? `${row.name}, with a new agent for each step` : row.name, async () => {
-        const { agent, cluster, runs, result } = await play(row, { restarts });
+        const { agent, cluster, runs, decisions, result } = await play(row, { restarts });
 
         const { installed, failures } = endOf(cluster, agent);
         const reasons = reasonsOf(agent);
-        const { runs: expectedRuns, result: reported, installed: left } = row;
+        const { runs: expectedRuns, decisions: decided, result: reported, installed: left } = row;
         assert.deepEqual(
-          { runs: runs.map(withoutNamespace), result, installed, failures, reasons },
+          { runs: runs.map(withoutNamespace), decisions, result, installed, failures, reasons },
           {
-            ...{ runs: expectedRuns, result: reported, installed: left },
+            ...{ runs: expectedRuns, decisions: decided, result: reported, installed: left },
             ...{ failures: row.failures, reasons: row.reasons },
           },
         );
