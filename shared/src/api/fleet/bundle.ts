@@ -153,11 +153,11 @@ const bundleStatusSchema = fields({
   lastResults: described(lastResultsSchema.optional(), lastResultsText),
   ...offlineClustersFields,
   newlyCreated: integer(
-    "The number of clusters that got the Bundle for the first time in the last step.",
+    "The number of clusters that are in their first installation.",
   ),
   unavailable: integer("The number of unavailable clusters."),
   unavailablePartitions: integer("The number of unavailable partitions."),
-  maxNew: integer("The number of clusters that may get the Bundle for the first time in one step."),
+  maxNew: integer("The number of clusters that may be in their first installation at one time."),
   maxUnavailable: integer("The number of clusters that may be unavailable."),
   maxUnavailablePartitions: integer("The number of partitions that may be unavailable."),
   partitions: described(

@@ -38,8 +38,8 @@ const fleetFields = {
   ),
   maxNew: described(
     z.int().nullish(),
-    "The number of clusters that get the Bundle for the first time in one step.",
-    { "x-default-text": "50" },
+    "The number of clusters that may be in their first installation at one time.",
+    { "x-default-text": "no limit" },
   ),
   partitions: described(
     z.array(partition).nullish(),
