@@ -110,9 +110,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ],
     [
       "that overlap",
-      {
-        strategy: { maxUnavailable: 1, partitions: [{ ...canary }, { clusterSelector: {} }] },
-      },
+      { strategy: { partitions: [{ ...canary }, { clusterSelector: {} }] } },
       "Bundle",
       "spec.rolloutStrategy.partitions[0] and spec.rolloutStrategy.partitions[1] take the cluster ams: it is updated with the first and counts in both; narrow one of them if that is not meant",
     ],

@@ -16,7 +16,12 @@ import type { ReadValues } from "./hub-values.ts";
 import type { ContentPacker, Placement } from "./place.ts";
 import { planRollout, type RolloutStep } from "./plan-rollout.ts";
 import type { ReachedTargets } from "./reached-targets.ts";
-import { type LimitedRollout, type RolloutLimits, rolloutLimits } from "./rollout-limits.ts";
+import {
+  type JudgedStrategy,
+  type LimitedRollout,
+  type RolloutLimits,
+  rolloutLimits,
+} from "./rollout-limits.ts";
 import { rolloutSummaryOf } from "./rollout-summary.ts";
 import { stagePartitions } from "./stage-partitions.ts";
 
@@ -54,11 +59,12 @@ export interface StagedSteps {
   readonly promoted?: readonly ObjectKey[];
 }
 
-/** `staged` or `limits`: what holds clusters, if anything does. */
+/** `staged` or `limits`: what holds clusters, if anything does. `remarks`: on the strategy, for the author of the Bundle. */
 export interface CurrentRollout {
   readonly rollout: readonly RolloutStep[];
   readonly staged: StagedSteps | undefined;
   readonly limits: RolloutLimits | undefined;
+  readonly remarks: readonly string[];
 }
 
 export function createCurrentRollout(
@@ -70,23 +76,28 @@ export function createCurrentRollout(
   async function currentRollout(of: RolloutInputs, signal: AbortSignal): Promise<CurrentRollout> {
     const { bundle, placements, contents, groups, isOffSchedule } = of;
     const staged = await planStaged(of, signal);
-    if (staged !== undefined) return { rollout: staged.steps, staged, limits: undefined };
+    if (staged !== undefined) {
+      const { steps, remarks = [] } = staged;
+      return { rollout: steps, staged, limits: undefined, remarks };
+    }
     if (deps.wasStaged(bundle)) await deps.staged.end(bundle);
     await Promise.all(contents.map((content) => deps.contents.ensure(content)));
-    const limits = await currentLimits({ bundle, placements, groups, isOffSchedule }, signal);
+    const judged = await currentLimits({ bundle, placements, groups, isOffSchedule }, signal);
+    const { limits, remarks } = judged;
     const rollout = planRollout(bundle, placements, { limits, isOffSchedule });
-    return { rollout, staged: undefined, limits };
+    return { rollout, staged: undefined, limits, remarks };
   }
 
   /** What the limits let through. Before anything is promoted under limits the cache has to be current. */
   async function currentLimits(
     of: Omit<LimitedRollout, "existing">,
     signal: AbortSignal,
-  ): Promise<RolloutLimits | undefined> {
-    const limits = await rolloutLimits({ ...of, existing: deps.deployments.existing(of.bundle) });
-    return limits?.plan.promotes === true && (await deps.deployments.catchUp(of.bundle, signal))
+  ): Promise<JudgedStrategy> {
+    const judged = await rolloutLimits({ ...of, existing: deps.deployments.existing(of.bundle) });
+    const promotes = judged.limits?.plan.promotes === true;
+    return promotes && (await deps.deployments.catchUp(of.bundle, signal))
       ? await currentLimits(of, signal)
-      : limits;
+      : judged;
   }
 
   /** Undefined: the strategy has no stages, and everything that is not held is promoted at once. */

@@ -209,7 +209,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     const windows = offScheduleAt(deps.schedules, deps.clock.now());
     await windows.lookUp(placements.map(({ cluster }) => cluster));
     const { isOff: isOffSchedule } = windows;
-    const { rollout, staged, limits } = await currentRollout(
+    const { rollout, staged, limits, remarks } = await currentRollout(
       { ...reached, bundle, isOffSchedule },
       signal,
     );
@@ -230,7 +230,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     return {
       isOvertaken: isOvertaken || staged?.isUnfinished === true,
       missing,
-      leftOut: [...reach.remarks, ...(limits?.remarks ?? staged?.remarks ?? [])],
+      leftOut: [...reach.remarks, ...remarks],
       offSchedule: windows.remark(plan.offSchedule),
       changesAtMs: earliest(windows.changesAtMs(), wakesBy(staged?.wakesAtMs, deps.clock.now())),
       staged: staged?.summary,

@@ -43,10 +43,12 @@ async function holdsWith(
   const bundle = aBundle({ rolloutStrategy });
   const isOffSchedule = () => false;
   const placements = clusters.map((each) => placed(each, digestB));
-  const limits = await rolloutLimits({ bundle, placements, existing, groups: [], isOffSchedule });
+  const rollout = { bundle, placements, existing, groups: [], isOffSchedule };
+  const { limits, remarks } = await rolloutLimits(rollout);
   const steps = planRollout(bundle, placements, { limits, isOffSchedule });
   return {
     limits,
+    remarks,
     plan: planDeployments(bundle, steps, existing, { signer, isOffSchedule: () => false }),
     holds: Object.fromEntries(
       steps.map(({ placement, hold }) => [placement.cluster.metadata.name, hold]),
@@ -85,7 +87,7 @@ describe("the limits of a rollout", () => {
       cluster("rome"),
     ];
 
-    const { holds, limits } = await holdsWith({ maxUnavailable: 1 }, clusters);
+    const { holds, remarks } = await holdsWith({ maxUnavailable: 1 }, clusters);
 
     assert.deepEqual(holds, {
       lyon: "offline",
@@ -93,7 +95,7 @@ describe("the limits of a rollout", () => {
       paris: undefined,
       rome: "maxUnavailable",
     });
-    assert.deepEqual(limits?.remarks, ["the cluster oslo is paused: the rollout goes on past it"]);
+    assert.deepEqual(remarks, ["the cluster oslo is paused: the rollout goes on past it"]);
   });
 
   test("give a new cluster no deployment while they hold it", async () => {
@@ -108,7 +110,7 @@ describe("the limits of a rollout", () => {
 
   test("leave a cluster as it is that no partition takes, its staged content included", async () => {
     const partitions = [{ clusterSelector: { matchLabels: { env: "prod" } } }];
-    const { holds, plan, limits } = await holdsWith({ partitions });
+    const { holds, plan, remarks } = await holdsWith({ partitions });
 
     assert.equal(holds["rome"], "unassigned");
     assert.deepEqual(contentsIn(plan.replace), [
@@ -117,8 +119,20 @@ describe("the limits of a rollout", () => {
       ["paris", digestB, digestB],
       ["rome", digestA, digestA],
     ]);
-    assert.deepEqual(limits?.remarks, [
+    assert.deepEqual(remarks, [
       "none of spec.rolloutStrategy.partitions takes the cluster rome: nothing is deployed there",
+    ]);
+  });
+
+  test("hold nothing where partitions overlap and allow everything, and that they do is said", async () => {
+    const { holds, limits, remarks } = await holdsWith({
+      partitions: [{ clusterName: "rome" }, { clusterSelector: {} }],
+    });
+
+    assert.equal(limits, undefined);
+    assert.deepEqual(Object.values(holds), [undefined, undefined, undefined, undefined]);
+    assert.deepEqual(remarks, [
+      "spec.rolloutStrategy.partitions[0] and spec.rolloutStrategy.partitions[1] take the cluster rome: it is updated with the first and counts in both; narrow one of them if that is not meant",
     ]);
   });
 
@@ -141,10 +155,11 @@ describe("the limits of a rollout", () => {
 
 test("at most ten clusters are named", async () => {
   const many = Array.from({ length: 12 }, (_, index) => cluster(`c${10 + index}`));
-  const { limits } = await holdsWith({ partitions: [{ clusterName: "none" }] }, many, []);
+  const strategy = { partitions: [{ clusterName: "none" }] };
+  const { limits, remarks } = await holdsWith(strategy, many, []);
 
-  assert.deepEqual(limits?.remarks, [
+  assert.deepEqual(remarks, [
     "none of spec.rolloutStrategy.partitions takes 12 clusters (c10, c11, c12, c13, c14, c15, c16, c17, c18, c19, …): nothing is deployed there",
   ]);
-  assert.equal(limits.plan.unassigned.length, 12);
+  assert.equal(limits?.plan.unassigned.length, 12);
 });

@@ -22,7 +22,11 @@ export interface RolloutLimits {
   /** Why each placement is held; absent: it is promoted. */
   readonly holds: ReadonlyMap<Placement, HoldReason>;
   readonly plan: PartitionPlan;
-  /** Remarks for the author of the Bundle. */
+}
+
+/** `limits` undefined: the strategy lets everything through, or there is none. `remarks`: for the author of the Bundle. */
+export interface JudgedStrategy {
+  readonly limits: RolloutLimits | undefined;
   readonly remarks: readonly string[];
 }
 
@@ -36,18 +40,20 @@ export interface LimitedRollout {
   readonly isOffSchedule: (cluster: Cluster) => boolean;
 }
 
-/** Undefined: its strategy lets everything through, or there is none. With pauses: clusters times groups may be many. */
+/** With pauses: clusters times groups may be many. */
 export async function rolloutLimits(
   { bundle, placements, existing, groups, isOffSchedule }: LimitedRollout,
   slices: TimeSlices = createTimeSlices(),
-): Promise<RolloutLimits | undefined> {
+): Promise<JudgedStrategy> {
   const { rolloutStrategy: strategy } = bundle.spec;
-  if (!isStrategy(strategy)) return undefined;
+  if (!isStrategy(strategy)) return { limits: undefined, remarks: [] };
   const sorted = placements.toSorted(byName);
   const clusters = sorted.map(({ cluster }) => toTargetCluster(cluster));
   const listed = await listedMembers(strategy, clusters, groups, slices);
   const partitioned = partitionsOf(strategy, sorted.length, listed);
-  if (!isLimiting(strategy, sorted.length, partitioned)) return undefined;
+  const names = clusters.map(({ name }) => name);
+  if (!isLimiting(strategy, sorted.length, partitioned))
+    return { limits: undefined, remarks: rolloutRemarks(strategy, undefined, { names, listed }) };
   const byNamespace = deploymentsByNamespace(existing);
   const members = sorted.map((placement) => ({
     content: placement.deploymentId,
@@ -61,8 +67,7 @@ export async function rolloutLimits(
     const hold = plan.holds[position];
     if (hold !== undefined) holds.set(placement, hold);
   }
-  const names = clusters.map(({ name }) => name);
-  return { holds, plan, remarks: rolloutRemarks(strategy, plan, { names, listed }) };
+  return { limits: { holds, plan }, remarks: rolloutRemarks(strategy, plan, { names, listed }) };
 }
 
 function byName({ cluster: { metadata: a } }: Placement, { cluster: { metadata: b } }: Placement) {

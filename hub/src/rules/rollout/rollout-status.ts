@@ -65,16 +65,19 @@ export interface RolloutClusters {
   readonly listed: readonly (readonly number[])[];
 }
 
-/** Remarks of the condition Accepted: what a strategy leaves out or takes twice, and what it never updates. */
+/**
+ * Remarks of the condition Accepted: what a strategy leaves out or takes twice, and what it never updates. `plan`: undefined while it
+ * lets everything through.
+ */
 export function rolloutRemarks(
   strategy: RolloutStrategy,
-  plan: PartitionPlan,
+  plan: PartitionPlan | undefined,
   { names, listed }: RolloutClusters,
 ): readonly string[] {
   const field = "spec.rolloutStrategy";
   const namesWith = (holds: readonly HoldReason[]) =>
     names.filter((_, position) => {
-      const hold = plan.holds[position];
+      const hold = plan?.holds[position];
       return hold !== undefined && holds.includes(hold);
     });
   const unassigned = namesWith(["unassigned"]);
