@@ -129,6 +129,7 @@ export { notesOn, resolveCharts } from "./resolve/resolve-charts.ts";
 export { type AwaitedApps, createAwaitedApps } from "./rollout/awaited-apps.ts";
 export { explainStage } from "./rollout/explain-stage.ts";
 export { type HoldReason, isLimitReason, type PauseReason } from "./rollout/hold.ts";
+export { createMissingReferences, type MissingReferences } from "./rollout/missing-references.ts";
 export {
   isStrategy,
   listedMembers,

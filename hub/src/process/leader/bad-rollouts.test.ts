@@ -67,6 +67,8 @@ function waitsFor(name: string): RolloutStage {
 
 const inField = (field: string, problem: string) => `spec.rolloutStrategy.${field} ${problem}`;
 const badLabel = 'cannot be used: "a b" cannot be the name of a label';
+const noNights = (effect: string) =>
+  `is nights, and there is no Schedule nights in namespace fleet-default: create it, or change the field; until then ${effect}`;
 const order = "and both say an order or a pace: remove one of them";
 
 const rows: Readonly<Record<string, readonly Row[]>> = {
@@ -308,6 +310,21 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   "what does not exist": [
     [
+      "the Schedule of a later stage",
+      stages({ name: "canary", ...canary }, { ...rest, windows: [{ schedule: "nights" }] }),
+      "Bundle",
+      inField("stages[1].windows[0].schedule", noNights("it permits none")),
+    ],
+    [
+      "the app of a gate of a later stage",
+      stages({ name: "canary", ...canary }, { ...waitsFor("base"), name: "rest" }),
+      "Bundle",
+      inField(
+        "stages[1].before[0].rollout",
+        "cannot pass: there is no HelmOp base in namespace fleet-default that is deployed: create or correct it, or change the gate",
+      ),
+    ],
+    [
       "a Schedule",
       windows({ schedule: "nights" }),
       "BundleRollout",
@@ -323,7 +340,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       "a RolloutPolicy",
       { strategy: { policy: "rings" } },
       "Bundle",
-      "there is no RolloutPolicy rings in namespace fleet-default: create it, or change rolloutStrategy.policy; until then nothing changes",
+      "there is no RolloutPolicy rings in namespace fleet-default: create it, or change spec.rolloutStrategy.policy; until then nothing changes",
     ],
     [
       "the app of a gate",

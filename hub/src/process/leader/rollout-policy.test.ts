@@ -59,7 +59,7 @@ test("an app whose RolloutPolicy does not exist is not accepted, and goes on whe
   assert.equal(status, "False");
   assert.equal(
     message,
-    "there is no RolloutPolicy rings in namespace fleet-default: create it, or change rolloutStrategy.policy; until then nothing changes",
+    "there is no RolloutPolicy rings in namespace fleet-default: create it, or change spec.rolloutStrategy.policy; until then nothing changes",
   );
   assert.equal(bundleStatusOf(fleet)?.rejectedCode, "ROLLOUT_POLICY_INVALID");
   fleet.leader.rest.put(rolloutPolicies, aPolicy(canaryFirst));

@@ -20,6 +20,7 @@ import {
   judge,
   limitsRepositories,
   type MergedPolicy,
+  type MissingReferences,
   notAccepted,
   notesOn,
   openRequests,
@@ -90,6 +91,7 @@ export interface PrepareDeps extends PolicyDeps {
   readonly ownerOf: OwnerOf;
   readonly strategies: RolloutStrategies;
   readonly awaited: Pick<AwaitedApps, "cycleOf">;
+  readonly references: MissingReferences;
 }
 
 export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
@@ -118,18 +120,24 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
         nextAtMs,
       };
     }
+    const all = [...remarks, ...deps.references.remarksOn(bundle)];
+    return { ...prepared, remarks: all, spec: specWithStrategy(prepared.spec, bundle) };
+  }
+
+  function specWithStrategy(spec: Bundle["spec"], bundle: Bundle): Bundle["spec"] {
     const rolloutStrategy = deps.strategies.strategyOf(bundle);
-    if (!bundle.spec.rolloutStrategy?.policy || rolloutStrategy === undefined) return prepared;
-    const known = withStrategies.get(prepared.spec);
-    if (known?.rolloutStrategy === rolloutStrategy) return { ...prepared, spec: known };
-    const resolved = { ...prepared.spec, rolloutStrategy };
-    withStrategies.set(prepared.spec, resolved);
-    return { ...prepared, spec: resolved };
+    if (!bundle.spec.rolloutStrategy?.policy || rolloutStrategy === undefined) return spec;
+    const known = withStrategies.get(spec);
+    if (known?.rolloutStrategy === rolloutStrategy) return known;
+    const resolved = { ...spec, rolloutStrategy };
+    withStrategies.set(spec, resolved);
+    return resolved;
   }
 
   /** What can only be said where other objects are known. */
   function strategyError(bundle: Bundle, spec: PlannedRelease["spec"]): AppError | undefined {
-    const problem = deps.strategies.problemOf(bundle, spec);
+    const owner = bundle.spec.rolloutStrategy?.policy ? ownerOf(bundle) : undefined;
+    const problem = deps.strategies.problemOf(bundle, spec, owner);
     if (problem !== undefined) return new AppError(hubErrors.ROLLOUT_POLICY_INVALID, problem);
     const cycle = deps.awaited.cycleOf(bundle);
     return cycle === undefined ? undefined : new AppError(hubErrors.ROLLOUT_GATES_CIRCULAR, cycle);
@@ -155,12 +163,17 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     );
   }
 
+  /** The object of another front end that its origin names. */
+  function ownerOf({ metadata: { namespace = "" }, spec }: Bundle): KubeObject | undefined {
+    const { origin } = spec.helmOpOptions ?? {};
+    return origin && deps.ownerOf(origin.kind, keyOf({ namespace, name: origin.name }));
+  }
+
   /** Otherwise a Bundle that the hub signed earlier could be applied again, with an account that its HelmRelease lost. */
-  function isOfLivingOwner({ metadata, spec }: Bundle): boolean {
-    const origin = spec.helmOpOptions?.origin;
+  function isOfLivingOwner(bundle: Bundle): boolean {
+    const { origin } = bundle.spec.helmOpOptions ?? {};
     if (origin?.uid === undefined) return false;
-    const { namespace = "" } = metadata;
-    const owner = deps.ownerOf(origin.kind, keyOf({ namespace, name: origin.name }))?.metadata;
+    const owner = ownerOf(bundle)?.metadata;
     return (
       owner?.uid === origin.uid &&
       owner.generation === origin.generation &&

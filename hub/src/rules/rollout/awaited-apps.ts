@@ -9,6 +9,7 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { RolloutStrategies } from "./rollout-strategies.ts";
 import { isStaged, stagesOf } from "./stages.ts";
+import { strategyField } from "./strategy-field.ts";
 
 /** What a gate waits for. */
 export type AwaitedApp = NonNullable<StageGate["rollout"]>;
@@ -149,16 +150,12 @@ function gatesIn(strategy: RolloutStrategy, stage: number): readonly RolloutGate
   );
 }
 
-function cycleText({ spec }: Bundle, field: string, way: readonly App[]): string {
-  const { policy } = spec.rolloutStrategy ?? {};
-  const where = policy
-    ? `spec.${field} of the RolloutPolicy ${policy}`
-    : `spec.rolloutStrategy.${field}`;
+function cycleText(bundle: Bundle, field: string, way: readonly App[]): string {
   const names = way.map(({ kind, name }) => `${kind} ${name}`);
   const hops = names.filter((name, index) => index === 0 || name !== names[index - 1]);
   const text =
     hops.length === 1
       ? `${hops[0]}, which it is a gate of`
       : hops.slice(1).join(", which waits for ");
-  return `${where} waits for ${text}: gates that wait for each other never pass; remove one of them`;
+  return `${strategyField(bundle, field)} waits for ${text}: gates that wait for each other never pass; remove one of them`;
 }

@@ -2,9 +2,10 @@
 import type { Bundle, RolloutStrategy } from "@flotilla/shared/api";
 import type { RolloutPolicy } from "@flotilla/shared/api/rollout";
 import type { Store } from "@flotilla/shared/kube/cache";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import type { ReleaseSpec } from "../frontend/planned-release.ts";
 import { stagesProblem } from "./stages-problem.ts";
+import { policyField } from "./strategy-field.ts";
 import { strategyProblem } from "./strategy-problem.ts";
 
 type Named = Pick<Bundle, "metadata" | "spec">;
@@ -14,9 +15,10 @@ export interface RolloutStrategies {
   strategyOf(bundle: Named): RolloutStrategy | undefined;
   /**
    * Why the RolloutPolicy that a Bundle names cannot be used for it, as a sentence with its name and field; undefined: it can, or the
-   * Bundle names none. What is wrong with a strategy of the Bundle itself is said where its author's object is validated.
+   * Bundle names none. What is wrong with a strategy of the Bundle itself is said where its author's object is validated. `owner`: the
+   * object that it was made for, which may name the RolloutPolicy with an annotation.
    */
-  problemOf(bundle: Named, release: ReleaseSpec): string | undefined;
+  problemOf(bundle: Named, release: ReleaseSpec, owner?: KubeObject): string | undefined;
 }
 
 export function createRolloutStrategies(
@@ -33,13 +35,13 @@ export function createRolloutStrategies(
       const { rolloutStrategy } = bundle.spec;
       return rolloutStrategy?.policy ? policyOf(bundle)?.spec : (rolloutStrategy ?? undefined);
     },
-    problemOf(bundle, release) {
+    problemOf(bundle, release, owner) {
       const { rolloutStrategy } = bundle.spec;
       const name = rolloutStrategy?.policy;
       if (!name) return undefined;
       const policy = policyOf(bundle);
       if (policy === undefined)
-        return `there is no RolloutPolicy ${name} in namespace ${bundle.metadata.namespace}: create it, or change rolloutStrategy.policy; until then nothing changes`;
+        return `there is no RolloutPolicy ${name} in namespace ${bundle.metadata.namespace}: create it, or change ${policyField(name, owner)}; until then nothing changes`;
       const problem =
         strategyProblem(policy.spec, "spec") ??
         stagesProblem({ ...release, rolloutStrategy: policy.spec }, "spec");

@@ -75,6 +75,7 @@ export function createPreparer({
   const prepareBundle = bundlePreparer({
     strategies: createRolloutStrategies(createStore<RolloutPolicy>()),
     awaited: { cycleOf: () => undefined },
+    references: { remarksOn: () => [] },
     helmOps: helmOpStore,
     policies: policyStore,
     patterns: createPatterns(),
