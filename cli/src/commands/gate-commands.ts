@@ -9,6 +9,7 @@ import {
   rolloutSubcommand,
   withAllNamespaces,
   withOutput,
+  withYes,
 } from "./rollout-commands.ts";
 
 export function gateCommands(config: CliConfig): readonly Command[] {
@@ -45,7 +46,7 @@ function getCommand(config: CliConfig): Command {
 }
 
 function decideCommand(name: "pass" | "fail", config: CliConfig): Command {
-  return withWait(rolloutSubcommand(name))
+  return withYes(withWait(rolloutSubcommand(name)))
     .description(
       name === "pass"
         ? "Pass an external gate, under your own name"

@@ -10,11 +10,13 @@ import {
   chooseApproval,
   confirm,
   decisionCommand,
+  decisionEffect,
   gateResult,
   gateText,
   isInteractive,
   newestRollout,
   planDecision,
+  readDecisionFacts,
   readGate,
   type Terminal,
   writeDecision,
@@ -94,11 +96,13 @@ async function waitForResult(rest: KubeRest, gate: Gate, timeoutMs: number): Pro
 
 export interface DecideOptions extends WaitOptions {
   readonly message?: string;
+  readonly yes?: boolean;
 }
 
 /**
- * `flotilla gate pass` and `fail`: for CI jobs and people. With `wait` until the hub has stored it, and the exit code says whether it is
- * what was decided. Throws GATE_REFUSED, and OBJECT_NOT_FOUND.
+ * `flotilla gate pass` and `fail`: for CI jobs and people. Says in numbers what follows, and asks on a terminal; a job has none, and names
+ * the Gate and the result. With `wait` until the hub has stored it, and the exit code says whether it is what was decided. Throws
+ * GATE_REFUSED, NOT_CONFIRMED and OBJECT_NOT_FOUND.
  */
 export async function decideGate(
   result: GateDecision["result"],
@@ -106,7 +110,8 @@ export async function decideGate(
   options: DecideOptions,
   config: CliConfig,
 ): Promise<void> {
-  const { namespace, message, wait = false, timeout } = options;
+  const { namespace, message, wait = false, timeout, yes = false } = options;
+  const terminal: Terminal = { input: process.stdin, output: process.stdout };
   const { name } = parseTarget(target, gateKinds);
   await withHub(options, config, async (rest) => {
     const gate = await readGate(rest, { namespace, name });
@@ -117,7 +122,14 @@ export async function decideGate(
         `${gateText(gate)} is decided with \`flotilla ${result === "Passed" ? "approve" : "reject"} ${spec.app.kind.toLowerCase()}/${spec.app.name} --stage ${spec.stage}\`, which shows what it is about`,
       );
     const decision = await planDecision(rest, gate, { result, message, digest: spec.digest });
+    const effect = decisionEffect(result, await readDecisionFacts(rest, gate, result));
+    const asks = !yes && isInteractive(terminal);
+    if (asks) {
+      process.stdout.write(`${printable(effect)}\n`);
+      await confirm("Continue?", { terminal, instead: "add --yes" });
+    }
     await writeDecision(rest, gate, decision);
+    if (!asks) process.stdout.write(`${printable(effect)}\n`);
     printDecided(gate, decision);
     if (!wait) return;
     // If it fails.
@@ -186,11 +198,14 @@ export async function approve(
         cliErrors.NOT_CONFIRMED,
         `nothing was changed: what it is about could not be shown; name it: \`${named}\``,
       );
-    if (asks)
+    if (asks) {
+      const effect = decisionEffect(result, await readDecisionFacts(rest, gate, result));
+      process.stdout.write(`\n${printable(effect)}\n`);
       await confirm(`${verb} it as ${printable(decision.by)}?`, {
         terminal,
         instead: `name what it is about: \`${named}\``,
       });
+    }
     await writeDecision(rest, gate, decision);
     if (!asks) process.stdout.write(gateDescription(gate));
     printDecided(gate, decision);

@@ -152,6 +152,6 @@ export function withAllNamespaces(command: Command): Command {
   return command.option("-A, --all-namespaces", "of all namespaces");
 }
 
-function withYes(command: Command): Command {
+export function withYes(command: Command): Command {
   return command.option("--yes", "do it without asking");
 }

@@ -1,14 +1,13 @@
 /** `flotilla target`: which target and which stage take each cluster, by the rules of the hub. */
-import { bundles, clusterGroups, clusters, type RolloutStrategy } from "@flotilla/shared/api";
+import { bundles, clusterGroups, clusters } from "@flotilla/shared/api";
 import { bundleNameOf } from "@flotilla/shared/api/names";
-import { rolloutPolicies } from "@flotilla/shared/api/rollout";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { listNames } from "@flotilla/shared/text";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { appText } from "../rollout/index.ts";
+import { appText, resolveStrategy } from "../rollout/index.ts";
 import { type ReachedNamespaces, readReach } from "./mapped-namespaces.ts";
 import { type OutputOptions, printJson, type RolloutOptions } from "./rollout.ts";
 import { parseApp, parseCluster } from "./target.ts";
@@ -38,7 +37,7 @@ export async function showTargets(
       );
     const [reach, strategy] = await Promise.all([
       readReach(rest, bundle),
-      strategyOf(rest, namespace, bundle.spec.rolloutStrategy ?? undefined),
+      resolveStrategy(rest, namespace, bundle.spec.rolloutStrategy ?? undefined),
     ]);
     const [members, groups] = await Promise.all([
       listIn(rest, clusters, reach.namespaces),
@@ -90,15 +89,4 @@ function reachRemarks({ refused, unnamed, isPartial }: ReachedNamespaces): strin
 function isNamed(cluster: string, namespace: string) {
   const key = parseCluster(cluster, namespace);
   return (each: { readonly cluster: string }) => each.cluster === key;
-}
-
-/** Its own, or the strategy of the RolloutPolicy that it names. */
-async function strategyOf(
-  rest: KubeRest,
-  namespace: string,
-  strategy: RolloutStrategy | undefined,
-): Promise<RolloutStrategy | undefined> {
-  if (!strategy?.policy) return strategy;
-  const policy = await rest.get(rolloutPolicies, { namespace, name: strategy.policy });
-  return policy?.spec ?? strategy;
 }

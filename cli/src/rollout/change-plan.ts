@@ -5,9 +5,13 @@
 import { type BundleRollout, type BundleRolloutSpec, maxNamed } from "@flotilla/shared/api/rollout";
 import type { AppRef } from "./find-rollouts.ts";
 import {
+  clusters,
   countsOf,
   failedNames,
+  haltText,
+  have,
   type PromotedClusters,
+  rollbackText,
   rolloutText,
   stageNamed,
 } from "./rollout-words.ts";
@@ -98,7 +102,6 @@ function isOver(phase: Phase): boolean {
 function planHalt(facts: ChangeFacts): ChangePlan {
   const { rollout } = facts;
   const [what, phase] = [rolloutText(rollout), phaseOf(facts)];
-  const { total, done, inFlight, left } = countsOf(rollout);
   if (stateOf(facts) === "Halted") return nothing(`${what} is halted already`);
   if (isOver(phase)) return refused(overText(facts));
   if (phase === "Completed")
@@ -108,10 +111,7 @@ function planHalt(facts: ChangeFacts): ChangePlan {
       `halts the way back of ${what}: what is in flight ends by itself, and no other cluster gets back what it had until it is resumed`,
       { state: "Halted" },
     );
-  return patch(
-    `halts ${what}: ${done} of ${clusters(total)} ${have(done)} it, ${inFlight} in flight ${inFlight === 1 ? "ends" : "end"} by ${inFlight === 1 ? "itself" : "themselves"}, ${left} ${left === 1 ? "waits" : "wait"} until it is resumed`,
-    { state: "Halted" },
-  );
+  return patch(haltText(rollout), { state: "Halted" });
 }
 
 function planResume(facts: ChangeFacts, token: string): ChangePlan {
@@ -186,16 +186,7 @@ function planRollback(facts: ChangeFacts): ChangePlan {
     return refused(
       `${overText(facts)}, or set the version of the app to the one that clusters are to have`,
     );
-  const { total, promoted: most } = countsOf(rollout);
-  const numbers =
-    promoted === undefined
-      ? `up to ${clusters(most)} get back what they had before; those that had nothing keep it`
-      : `${clusters(promoted.upgraded)} ${promoted.upgraded === 1 ? "gets back what it" : "get back what they"} had before, ${promoted.installed} ${promoted.installed === 1 ? "keeps it, because it" : "keep it, because they"} had nothing`;
-  const reached = promoted === undefined ? most : promoted.upgraded + promoted.installed;
-  return patch(
-    `takes ${what} back, within its limits and without gates: ${numbers}; ${Math.max(0, total - reached)} of ${total} were not changed by it`,
-    { state: "RolledBack" },
-  );
+  return patch(rollbackText(rollout, promoted), { state: "RolledBack" });
 }
 
 function planRetry(facts: ChangeFacts): ChangePlan {
@@ -303,14 +294,6 @@ function keptText(rollout: BundleRollout): string {
 
 function nextText({ version }: { readonly version?: string | undefined }): string {
   return version === undefined ? "the newer revision" : `version ${version}`;
-}
-
-function clusters(count: number): string {
-  return count === 1 ? "1 cluster" : `${count} clusters`;
-}
-
-function have(count: number): string {
-  return count === 1 ? "has" : "have";
 }
 
 function patch(says: string, spec: SpecPatch): ChangePlan {

@@ -1,11 +1,10 @@
 /** Makes a change of a rollout: reads it, says what will happen, asks, and writes with the version that was read. */
 import { isDeepStrictEqual } from "node:util";
-import { bundleDeployments, deploymentSelector } from "@flotilla/shared/api";
 import { appDefinition } from "@flotilla/shared/api/apps";
 import { requestAnnotations, tokensOf } from "@flotilla/shared/api/names";
 import { type BundleRollout, bundleRollouts } from "@flotilla/shared/api/rollout";
 import { AppError } from "@flotilla/shared/errors";
-import { isConflict, isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
+import { isConflict, type KubeRest } from "@flotilla/shared/kube/client";
 import { cliErrors } from "../errors.ts";
 import {
   type ChangeFacts,
@@ -16,7 +15,7 @@ import {
 import { confirm, type Terminal } from "./confirm.ts";
 import { type AppRef, newestRollout } from "./find-rollouts.ts";
 import { kubectlCommand } from "./kubectl-command.ts";
-import { type PromotedClusters, promotedClusters } from "./rollout-words.ts";
+import { readPromoted } from "./read-promoted.ts";
 
 export interface ChangeOptions {
   readonly rest: KubeRest;
@@ -83,22 +82,6 @@ async function readFacts({ rest, app, change }: ChangeOptions): Promise<ChangeFa
   const rollout = await newestRollout(rest, app);
   const isAboutThem = change.kind === "rollback";
   return { app, rollout, ...(isAboutThem && { promoted: await readPromoted(rest, app, rollout) }) };
-}
-
-/** Undefined for a user who may change rollouts, and not read deployments. */
-async function readPromoted(
-  rest: KubeRest,
-  app: AppRef,
-  rollout: BundleRollout,
-): Promise<PromotedClusters | undefined> {
-  try {
-    const labelSelector = deploymentSelector(app.kind, app);
-    const { items } = await rest.list(bundleDeployments, { labelSelector });
-    return promotedClusters(items, rollout);
-  } catch (thrown) {
-    if (!isForbidden(thrown)) throw thrown;
-    return undefined;
-  }
 }
 
 async function write(rest: KubeRest, { metadata }: BundleRollout, plan: Change): Promise<void> {

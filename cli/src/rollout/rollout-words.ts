@@ -62,3 +62,31 @@ export function promotedClusters(
   ).length;
   return { upgraded: own.length - installed - unchanged, installed };
 }
+
+export function clusters(count: number): string {
+  return count === 1 ? "1 cluster" : `${count} clusters`;
+}
+
+export function have(count: number): string {
+  return count === 1 ? "has" : "have";
+}
+
+/** What a halt does, in numbers. */
+export function haltText(rollout: BundleRollout): string {
+  const { total, done, inFlight, left } = countsOf(rollout);
+  return `halts ${rolloutText(rollout)}: ${done} of ${clusters(total)} ${have(done)} it, ${inFlight} in flight ${inFlight === 1 ? "ends" : "end"} by ${inFlight === 1 ? "itself" : "themselves"}, ${left} ${left === 1 ? "waits" : "wait"} until it is resumed`;
+}
+
+/** What a rollback does, in numbers. `promoted`: undefined where the deployments were not read. */
+export function rollbackText(
+  rollout: BundleRollout,
+  promoted: PromotedClusters | undefined,
+): string {
+  const { total, promoted: most } = countsOf(rollout);
+  const numbers =
+    promoted === undefined
+      ? `up to ${clusters(most)} get back what they had before; those that had nothing keep it`
+      : `${clusters(promoted.upgraded)} ${promoted.upgraded === 1 ? "gets back what it" : "get back what they"} had before, ${promoted.installed} ${promoted.installed === 1 ? "keeps it, because it" : "keep it, because they"} had nothing`;
+  const reached = promoted === undefined ? most : promoted.upgraded + promoted.installed;
+  return `takes ${rolloutText(rollout)} back, within its limits and without gates: ${numbers}; ${Math.max(0, total - reached)} of ${total} were not changed by it`;
+}
