@@ -2,9 +2,8 @@
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { Command } from "commander";
 import type { CliConfig } from "../config.ts";
-import type { HubOptions } from "../fleet/index.ts";
 import { parseCount, withHubOptions } from "./options.ts";
-import type { CheckOptions } from "./schedule.ts";
+import type { CheckOptions, NextOptions } from "./schedule.ts";
 
 export function scheduleCommand(config: CliConfig): Command {
   return new Command("schedule")
@@ -32,10 +31,16 @@ function checkCommand(config: CliConfig): Command {
 
 function nextCommand(config: CliConfig): Command {
   return withHubOptions(new Command("next"))
-    .description("List Schedules: whether each is active, and when that changes")
-    .argument("[target...]", "NAME or schedule/NAME (default: all of the namespace)")
-    .option("-n, --namespace <name>", "namespace of the Schedules", workspaceNamespace)
-    .action(async (words: readonly string[], options: HubOptions & { namespace: string }) => {
+    .description(
+      "List Schedules: whether each is active, and when that changes; or when a cluster may be changed",
+    )
+    .argument(
+      "[target...]",
+      "NAME, schedule/NAME or cluster/NAME; a name alone is that of a Schedule, else of a Cluster (default: all Schedules of the namespace)",
+    )
+    .option("-n, --namespace <name>", "namespace of the Schedules and Clusters", workspaceNamespace)
+    .option("--count <n>", "number of windows of a cluster", parseCount, 5)
+    .action(async (words: readonly string[], options: NextOptions) => {
       const { nextWindows } = await import("./schedule.ts");
       await nextWindows(words, options, config);
     });
