@@ -5,7 +5,7 @@ import type { KubeConnection } from "@flotilla/shared/kube/client";
 import { fenceConnection, type Leadership } from "@flotilla/shared/kube/leaderelection";
 import { createRunHelm, type HelmProgram } from "./helm/index.ts";
 import { createInstaller, type InstallerDeps } from "./installer.ts";
-import { createHubConnection, type HubConnection } from "./link/index.ts";
+import { createHubConnection, createVersionReader, type HubConnection } from "./link/index.ts";
 import { createDrain } from "./process/index.ts";
 import { type ConnectHub, createIdentityController, createIdentityStore } from "./state/index.ts";
 
@@ -38,6 +38,7 @@ export function createActiveAgent(deps: ActiveAgentDeps, leadership: Leadership)
     connectHub,
     agentVersion: buildVersion,
     agentNamespace,
+    readKubernetesVersion: createVersionReader(rest, deps),
     clock,
     log,
   });

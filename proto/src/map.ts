@@ -80,6 +80,7 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
     const capabilities = hello.capabilities.map((name) => present(name, "hello.capabilities"));
     const clusterInfoDigest = text(hello.clusterInfoDigest, "hello.cluster_info_digest");
     const authoritiesDigest = text(hello.authoritiesDigest, "hello.authorities_digest");
+    const kubernetesVersion = shown(hello.kubernetesVersion);
     const { oldestProtocolVersion: oldest, newestProtocolVersion: newest } = hello;
     return {
       kind: "hello",
@@ -109,6 +110,7 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
       }),
       ...(authoritiesDigest !== "" && { authoritiesDigest }),
       ...(capabilities.length > 0 && { capabilities }),
+      ...(kubernetesVersion !== "" && { kubernetesVersion }),
     };
   }
   if (wire.deploymentAck) {

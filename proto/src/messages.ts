@@ -72,6 +72,8 @@ export type AgentMessage =
       readonly authoritiesDigest?: string;
       /** What it can do beyond the version of the protocol; absent: its version says so. */
       readonly capabilities?: readonly string[];
+      /** The version of the cluster's Kubernetes; absent: it is not known. */
+      readonly kubernetesVersion?: string;
     }
   | {
       readonly kind: "deploymentAck";

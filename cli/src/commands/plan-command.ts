@@ -21,7 +21,7 @@ export function planCommand(config: CliConfig): Command {
     .option("--cluster <name>", "only this Cluster")
     .option(
       "--sample <count>",
-      "ask at most so many of clusters that are expected to be equal",
+      "ask at most so many of clusters that are expected to be equal: what they have and get, and the minor version of Kubernetes",
       parseCount,
     )
     .option("--version <version>", "as if the app named this version, or constraint")

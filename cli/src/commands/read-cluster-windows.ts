@@ -1,5 +1,12 @@
 /** Reads what decides when a cluster may be changed. */
-import { bundles, type Cluster, clusterGroups, clusters, schedules } from "@flotilla/shared/api";
+import {
+  bundles,
+  type Cluster,
+  clusterGroups,
+  clusters,
+  type RolloutStage,
+  schedules,
+} from "@flotilla/shared/api";
 import { bundleRollouts } from "@flotilla/shared/api/rollout";
 import { AppError } from "@flotilla/shared/errors";
 import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
@@ -67,6 +74,6 @@ async function readStages(
   return stages;
 }
 
-function hasWindows({ windows = [] }: { readonly windows?: readonly unknown[] }): boolean {
+function hasWindows({ windows = [] }: RolloutStage): boolean {
   return windows.length > 0;
 }

@@ -152,6 +152,7 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
       ),
       authoritiesDigest: named,
       capabilities: fc.array(named, { minLength: 1, maxLength: 8 }),
+      kubernetesVersion: named,
     },
     {
       requiredKeys: [

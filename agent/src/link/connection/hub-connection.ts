@@ -21,6 +21,8 @@ export interface HubConnectionDeps {
   readonly connectHub: ConnectHub;
   readonly agentVersion: string;
   readonly agentNamespace: string;
+  /** The version of the cluster's Kubernetes. It may take seconds, and never rejects; absent: it is not told. */
+  readonly readKubernetesVersion?: (signal: AbortSignal) => Promise<string | undefined>;
   readonly clock: Clock;
   readonly log: Log;
   readonly random?: () => number;
@@ -109,11 +111,13 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
     const handshake = createPermit(deps.handshakes);
     try {
       const current = await identity.waitForIdentity(signal);
+      const kubernetesVersion = await deps.readKubernetesVersion?.(outdated);
       await handshake.acquire();
       if (outdated.aborted) return abortedEarly;
       const end = await runWith(deps, current, {
         ...handlers,
         outbox,
+        kubernetesVersion,
         signal: outdated,
         onWelcome(epoch) {
           handshake.release();
@@ -161,7 +165,7 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
 async function runWith(
   deps: HubConnectionDeps,
   current: AgentIdentity,
-  session: Handlers & Pick<SessionOptions, "outbox" | "signal" | "onWelcome">,
+  session: Handlers & Pick<SessionOptions, "outbox" | "kubernetesVersion" | "signal" | "onWelcome">,
 ): Promise<SessionEnd> {
   const { hubAddress: address, authoritiesPem, chainPem, keyPem } = current;
   const over = new AbortController();

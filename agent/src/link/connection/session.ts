@@ -37,6 +37,8 @@ export interface SessionOptions {
   readonly hubId: string;
   readonly agentVersion: string;
   readonly agentNamespace: string;
+  /** Of the cluster; absent: it is not known. */
+  readonly kubernetesVersion?: string | undefined;
   /** The digest of the authorities that the agent verifies the hub with. */
   readonly authoritiesDigest: string;
   /** Replaces these authorities. Never rejects. */
@@ -206,6 +208,7 @@ function hello({
   hubId,
   agentVersion,
   agentNamespace,
+  kubernetesVersion,
   authoritiesDigest,
   intake,
 }: SessionOptions): AgentMessage {
@@ -221,6 +224,7 @@ function hello({
     authoritiesDigest,
     capabilities: agentCapabilities,
     ...(clusterInfoDigest !== undefined && { clusterInfoDigest }),
+    ...(kubernetesVersion !== undefined && { kubernetesVersion }),
   };
 }
 

@@ -88,6 +88,23 @@ describe("the plan of an app", () => {
     assert.equal(asked.length, 1);
   });
 
+  test("of a sample asks one cluster of each minor version of Kubernetes", async () => {
+    const { caches, plan } = await servePlans();
+    for (const [name, kubernetesVersion] of [
+      ["ams", "v1.35.2"],
+      ["ber", "v1.36.0"],
+      ["cgn", "v1.35.7+k3s1"],
+    ] as const) {
+      const cluster = aCluster(name);
+      const agent = { ...cluster.status?.agent, kubernetesVersion };
+      caches.clusters.saw({ ...cluster, status: { ...cluster.status, agent } });
+    }
+
+    const { total, notAsked } = await plan("?sample=1");
+
+    assert.deepEqual([total, notAsked], [3, 1]);
+  });
+
   test("has the clusters of namespaces that mappings add, but for those whose Policies refuse it", async () => {
     const { caches, plan } = await servePlans();
     mapTeamA(caches);

@@ -49,6 +49,7 @@ export async function register(
       version: hello.agentVersion,
       namespace: hello.agentNamespace,
       capabilities: hello.capabilities,
+      kubernetesVersion: hello.kubernetesVersion,
       orphans,
       certificateExpiresAt: agent.notAfter,
       reportedEpoch: Math.max(0, ...known.map(({ status }) => status?.agent?.epoch ?? 0)),

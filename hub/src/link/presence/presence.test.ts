@@ -18,6 +18,7 @@ const key = `${workspace}/paris`;
 const arrival = {
   ...{ version: "test", namespace: "agent", orphans: [], reportedEpoch: 0 },
   capabilities: ["CorrectDrift"],
+  kubernetesVersion: "v1.36.3",
   certificateExpiresAt: Date.UTC(2030, 0, 1),
 };
 
@@ -189,6 +190,7 @@ describe("an agent that returns to a restarted replica, whose Cluster shows it a
     version: arrival.version,
     namespace: arrival.namespace,
     capabilities: arrival.capabilities,
+    kubernetesVersion: arrival.kubernetesVersion,
     lastSeen: "2025-11-01T00:00:00Z",
   };
 
@@ -250,6 +252,7 @@ describe("an agent that returns to a restarted replica, whose Cluster shows it a
     ["another version", { ...agent, version: "older" }],
     ["another namespace", { ...agent, namespace: "elsewhere" }],
     ["no capabilities", { ...agent, capabilities: undefined }],
+    ["another version of Kubernetes", { ...agent, kubernetesVersion: "v1.35.1" }],
     ["another replica", { ...agent, replica: "hub-1" }],
     ["no connection", { ...agent, connected: false }],
     ["an epoch that was recorded after the start", { ...agent, epoch: 10 }],
@@ -265,10 +268,12 @@ describe("an agent that returns to a restarted replica, whose Cluster shows it a
         {
           ...{ replica: stored()?.replica, version: stored()?.version, epoch: stored()?.epoch },
           capabilities: stored()?.capabilities,
+          kubernetesVersion: stored()?.kubernetesVersion,
         },
         {
           ...{ replica: "hub-0", version: arrival.version, epoch },
           capabilities: arrival.capabilities,
+          kubernetesVersion: arrival.kubernetesVersion,
         },
       );
     });

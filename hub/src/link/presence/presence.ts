@@ -45,6 +45,8 @@ export interface AgentConnection {
   readonly namespace: string;
   /** Absent: its version says what it can do. */
   readonly capabilities?: readonly string[] | undefined;
+  /** Of its cluster; absent: it is not known. */
+  readonly kubernetesVersion?: string | undefined;
   /** Deployments that it has and the hub does not have. */
   readonly orphans: readonly string[];
   /** The highest epoch of its stored reports. */
@@ -257,11 +259,13 @@ function keptEpoch(
 ): number | undefined {
   const recorded = cluster?.status?.agent;
   const floor = epochFloorOf(replica);
-  const { version, namespace, capabilities, orphans, reportedEpoch } = connection;
+  const { version, namespace, capabilities, kubernetesVersion, orphans, reportedEpoch } =
+    connection;
   const isSame =
     cluster?.metadata.uid === uid &&
     recorded?.version === version &&
     recorded.namespace === namespace &&
+    recorded.kubernetesVersion === kubernetesVersion &&
     isDeepStrictEqual(recorded.capabilities, capabilities) &&
     isDeepStrictEqual(orphans.slice(0, maxOrphans), cluster.status?.orphans ?? []);
   // The second stream of this process needs an epoch above the first one's.
@@ -289,6 +293,7 @@ function connectedFields(
     version: connection.version,
     namespace: connection.namespace,
     ...(connection.capabilities && { capabilities: [...connection.capabilities] }),
+    ...(connection.kubernetesVersion && { kubernetesVersion: connection.kubernetesVersion }),
     certificateExpiresAt: formatTime(connection.certificateExpiresAt),
   };
   const orphans = connection.orphans.slice(0, maxOrphans);

@@ -51,7 +51,7 @@ export async function proposedCandidates(
         ...(bytes !== undefined && { content: bytes }),
       };
       const own = ownDeployment(existing, cluster);
-      return candidateOf(deps, { cluster: key, stage: stages?.get(key), own, content });
+      return candidateOf(deps, { cluster, stage: stages?.get(key), own, content });
     })
     .sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
 }

@@ -100,7 +100,7 @@ export async function planCandidates(
     const own = ownDeployment(existing, cluster);
     const content = pinned === undefined ? staged(own) : pinned.get(key);
     if (content === undefined) return [];
-    return [candidateOf(deps, { cluster: key, stage: stages?.get(key), own, content })];
+    return [candidateOf(deps, { cluster, stage: stages?.get(key), own, content })];
   });
 }
 
@@ -142,7 +142,7 @@ export function stagesBy(
 
 /** What a cluster is to get, and what it has. */
 interface PlannedCluster {
-  readonly cluster: ObjectKey;
+  readonly cluster: Pick<Cluster, "metadata" | "status">;
   readonly stage: string | undefined;
   readonly own: BundleDeployment | undefined;
   readonly content: PlannedContent;
@@ -152,13 +152,20 @@ export function candidateOf(
   { isTrusted }: Pick<DesiredPlanDeps, "isTrusted">,
   { cluster, stage, own, content }: PlannedCluster,
 ): PlanCandidate {
+  const key = keyOf(cluster);
   const installed = own?.status?.appliedDeploymentID ?? "";
   return {
-    cluster,
+    cluster: key,
     stage,
-    kind: `${content.deploymentId} ${installed}`,
-    plan: own === undefined || isTrusted(own) ? planOf(cluster, content, own) : unsigned,
+    kind: [content.deploymentId, installed, minorVersionOf(cluster)].join(" "),
+    plan: own === undefined || isTrusted(own) ? planOf(key, content, own) : unsigned,
   };
+}
+
+/** `1.36`: what charts ask for, and defaults of the API server, differ between minor versions; "" where it is not known. */
+function minorVersionOf({ status }: Pick<Cluster, "status">): string {
+  const [, minor = ""] = /^v?(\d+\.\d+)/.exec(status?.agent?.kubernetesVersion ?? "") ?? [];
+  return minor;
 }
 
 /** Without stages: what a pause, a limit or a window holds is staged. */

@@ -74,6 +74,9 @@ const clusterAgentSchema = fields({
     z.array(z.string()).max(maxCapabilities).optional(),
     "What the agent says that it can do, such as `CorrectDrift`; absent: it is older than 0.4.0.",
   ),
+  kubernetesVersion: plainText(
+    "The version of the cluster's Kubernetes when the agent connected, such as `v1.36.3`; absent: the agent is older, or could not read it.",
+  ),
   certificateExpiresAt: time(
     "When the certificate that the agent connected with expires. It renews it long before, without a write here.",
   ),

@@ -14,6 +14,7 @@ export interface Hello {
   'clusterInfoDigest'?: (string);
   'authoritiesDigest'?: (string);
   'capabilities'?: (string)[];
+  'kubernetesVersion'?: (string);
 }
 
 export interface Hello__Output {
@@ -27,4 +28,5 @@ export interface Hello__Output {
   'clusterInfoDigest': (string);
   'authoritiesDigest': (string);
   'capabilities': (string)[];
+  'kubernetesVersion': (string);
 }
