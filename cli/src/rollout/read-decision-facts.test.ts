@@ -57,7 +57,7 @@ test("how many clusters go back is counted where a failure takes it back", async
   assert.deepEqual(promoted, { upgraded: 0, installed: 0 });
 });
 
-test("who may read nothing but the Gate is told what that says", async () => {
+test("who may read nothing but the Gate sees what that says", async () => {
   const rest = start({ onFailure: "Rollback" });
   const gate = gateOf(rest);
   rest.beforeRead = () => {

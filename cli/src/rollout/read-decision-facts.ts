@@ -28,7 +28,7 @@ export async function readDecisionFacts(
   return { gate, rollout, onFailure, promoted };
 }
 
-/** Of a gate that has failed: one with `Continue` never passes either. */
+/** What follows from a gate that has failed: with `Continue`, too, it never passes. */
 async function readAction(
   rest: KubeRest,
   { spec }: Gate,

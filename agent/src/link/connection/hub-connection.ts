@@ -21,7 +21,7 @@ export interface HubConnectionDeps {
   readonly connectHub: ConnectHub;
   readonly agentVersion: string;
   readonly agentNamespace: string;
-  /** The version of the cluster's Kubernetes. It may take seconds, and never rejects; absent: it is not told. */
+  /** The version of the cluster's Kubernetes. It may take seconds, and never rejects; absent: it is not sent. */
   readonly readKubernetesVersion?: (signal: AbortSignal) => Promise<string | undefined>;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,4 +1,4 @@
-/** Reads the version of the cluster's Kubernetes, which the agent tells the hub. Nothing depends on it. */
+/** Reads the version of the cluster's Kubernetes, which the agent sends to the hub. Nothing depends on it. */
 import { messageOf } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";

@@ -37,7 +37,7 @@ export interface SessionOptions {
   readonly hubId: string;
   readonly agentVersion: string;
   readonly agentNamespace: string;
-  /** Of the cluster; absent: it is not known. */
+  /** The version of the cluster's Kubernetes; absent: it is not known. */
   readonly kubernetesVersion?: string | undefined;
   /** The digest of the authorities that the agent verifies the hub with. */
   readonly authoritiesDigest: string;

@@ -45,7 +45,7 @@ export interface AgentConnection {
   readonly namespace: string;
   /** Absent: its version says what it can do. */
   readonly capabilities?: readonly string[] | undefined;
-  /** Of its cluster; absent: it is not known. */
+  /** The version of its Kubernetes; absent: it is not known. */
   readonly kubernetesVersion?: string | undefined;
   /** Deployments that it has and the hub does not have. */
   readonly orphans: readonly string[];

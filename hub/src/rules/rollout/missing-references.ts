@@ -1,6 +1,6 @@
 /**
  * What the stages of a strategy name and what cannot be waited for as it is now: Schedules that do not exist, and apps of gates. A rollout
- * says it once a stage waits for it, which may be weeks later; the author of the strategy is told at once, with the field.
+ * says it once a stage waits for it, which may be weeks later; these remarks are for the author of the strategy, at once and with the field.
  */
 import type { Bundle, RolloutStage, Schedule } from "@flotilla/shared/api";
 import { maxNamed } from "@flotilla/shared/api/rollout";
