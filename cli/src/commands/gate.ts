@@ -9,6 +9,7 @@ import { waitForObject } from "../fleet/index.ts";
 import {
   chooseApproval,
   confirm,
+  confirmIfAsked,
   decisionCommand,
   decisionEffect,
   gateResult,
@@ -123,13 +124,10 @@ export async function decideGate(
       );
     const decision = await planDecision(rest, gate, { result, message, digest: spec.digest });
     const effect = decisionEffect(result, await readDecisionFacts(rest, gate, result));
-    const asks = !yes && isInteractive(terminal);
-    if (asks) {
-      process.stdout.write(`${printable(effect)}\n`);
-      await confirm("Continue?", { terminal, instead: "add --yes" });
-    }
+    const print = (line: string) => void process.stdout.write(`${printable(line)}\n`);
+    const isSaid = await confirmIfAsked(effect, { terminal, yes, print });
     await writeDecision(rest, gate, decision);
-    if (!asks) process.stdout.write(`${printable(effect)}\n`);
+    if (!isSaid) print(effect);
     printDecided(gate, decision);
     if (!wait) return;
     // If it fails.

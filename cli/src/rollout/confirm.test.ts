@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
-import { test } from "vitest";
-import { confirm } from "./confirm.ts";
+import { describe, test } from "vitest";
+import { confirm, confirmIfAsked } from "./confirm.ts";
 
 function aTerminal(answer: string, isTTY = true) {
   const input = Object.assign(new PassThrough(), { isTTY });
@@ -35,4 +35,33 @@ test("without a terminal nobody is asked, and the message says what to add", asy
   await assert.rejects(confirm("Continue?", { terminal, instead }), /no terminal .*; add --yes$/);
 
   assert.equal(terminal.output.read(), null);
+});
+
+describe("what a job runs as it is", () => {
+  const says = "halts rollout web-7";
+  for (const [what, { isTTY, yes, answer }, isSaid] of [
+    ["is asked about on a terminal", { isTTY: true, yes: false, answer: "y\n" }, true],
+    ["is not asked about with --yes", { isTTY: true, yes: true, answer: "" }, false],
+    ["is not asked about in a job", { isTTY: false, yes: false, answer: "" }, false],
+  ] as const)
+    test(what, async () => {
+      const said: string[] = [];
+      const terminal = aTerminal(answer, isTTY);
+
+      const result = await confirmIfAsked(says, {
+        terminal,
+        yes,
+        print: (line) => said.push(line),
+      });
+
+      assert.deepEqual([result, said], [isSaid, isSaid ? [says] : []]);
+    });
+
+  test("is not done when the answer is no", async () => {
+    const terminal = aTerminal("n\n");
+
+    await assert.rejects(confirmIfAsked(says, { terminal, yes: false, print: () => undefined }), {
+      code: "NOT_CONFIRMED",
+    });
+  });
 });

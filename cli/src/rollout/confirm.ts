@@ -14,6 +14,28 @@ export function isInteractive({ input, output }: Terminal): boolean {
   return input.isTTY === true && output.isTTY === true;
 }
 
+/**
+ * For commands that jobs run as they are: says what follows and asks where somebody can answer, unless `yes`. Returns whether it was said.
+ * Throws NOT_CONFIRMED.
+ */
+export async function confirmIfAsked(
+  says: string,
+  {
+    terminal,
+    yes,
+    print,
+  }: {
+    readonly terminal: Terminal;
+    readonly yes: boolean;
+    readonly print: (line: string) => void;
+  },
+): Promise<boolean> {
+  if (yes || !isInteractive(terminal)) return false;
+  print(says);
+  await confirm("Continue?", { terminal, instead: "add --yes to continue without" });
+  return true;
+}
+
 /** Resolves when the answer is `y` or `yes`. Throws NOT_CONFIRMED; without a terminal at once, with what to add in place of an answer. */
 export async function confirm(
   question: string,

@@ -1,6 +1,6 @@
 export type { RolloutChange } from "./change-plan.ts";
 export { changeRollout } from "./change-rollout.ts";
-export { confirm, isInteractive, type Terminal } from "./confirm.ts";
+export { confirm, confirmIfAsked, isInteractive, type Terminal } from "./confirm.ts";
 export {
   decisionCommand,
   gateResult,
