@@ -16,7 +16,7 @@ import { printable } from "./printable.ts";
 
 export type AppsByKind = ReadonlyMap<AppKind, readonly KubeObject[]>;
 
-/** What the statuses of all kinds say, as far as a table shows it. The version is in the history where it is that of a release. */
+/** What the statuses of all kinds say, as far as a table shows it. Where the version is a release's, it is in the history. */
 interface ShownStatus {
   readonly conditions?: readonly Condition[];
   readonly summary?: BundleSummary;

@@ -7,9 +7,9 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import { nextStarts, parseWindow, type Window, windowAt, type Zone } from "@flotilla/shared/quartz";
 import { listNames, oneLine } from "@flotilla/shared/text";
 import { formatTime } from "@flotilla/shared/time";
+import { formatTable } from "./format-table.ts";
 import { printable } from "./printable.ts";
 import { zonedTime } from "./schedule-table.ts";
-import { formatTable } from "./status.ts";
 
 /** A stage with windows, of a rollout that has not ended, which takes the cluster. */
 export interface WindowedStage {

@@ -36,7 +36,7 @@ function nextCommand(config: CliConfig): Command {
     )
     .argument(
       "[target...]",
-      "NAME, schedule/NAME or cluster/NAME; a name alone is that of a Schedule, else of a Cluster (default: all Schedules of the namespace)",
+      "NAME, schedule/NAME or cluster/NAME; a name alone is a Schedule, else a Cluster (default: all Schedules of the namespace)",
     )
     .option("-n, --namespace <name>", "namespace of the Schedules and Clusters", workspaceNamespace)
     .option("--count <n>", "number of windows of a cluster", parseCount, 5)

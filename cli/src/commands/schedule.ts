@@ -46,7 +46,7 @@ export interface NextOptions extends HubOptions {
 
 /**
  * Prints the Schedules of a namespace, or one of them, with their state now; or the windows of a cluster, and why it is closed. A name
- * alone is that of a Schedule or, where there is none, of a Cluster. Throws OBJECT_NOT_FOUND, CLUSTER_NOT_FOUND and TARGET_INVALID.
+ * alone is a Schedule or, where there is none, a Cluster. Throws OBJECT_NOT_FOUND, CLUSTER_NOT_FOUND and TARGET_INVALID.
  */
 export async function nextWindows(
   words: readonly string[],

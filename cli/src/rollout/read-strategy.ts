@@ -4,7 +4,7 @@ import { rolloutPolicies } from "@flotilla/shared/api/rollout";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { ObjectRef } from "@flotilla/shared/kube/objects";
 
-/** Its own, or that of the RolloutPolicy that it names. */
+/** The strategy itself, or what the RolloutPolicy that it names has. */
 export async function resolveStrategy(
   rest: Pick<KubeRest, "get">,
   namespace: string,
@@ -15,7 +15,7 @@ export async function resolveStrategy(
   return policy?.spec ?? strategy;
 }
 
-/** That of a Bundle; undefined: there is no Bundle, or it has none. */
+/** The strategy of a Bundle; undefined: there is no Bundle, or it has none. */
 export async function readStrategy(
   rest: Pick<KubeRest, "get">,
   ref: ObjectRef,

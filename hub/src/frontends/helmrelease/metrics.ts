@@ -1,5 +1,5 @@
 /**
- * The metrics of HelmReleases: those of HelmOps, under a name of our own, since neither Fleet nor Flux has them. Pure, of the caches.
+ * The metrics of HelmReleases: the same as HelmOps have, under a name of our own, since neither Fleet nor Flux has them. Pure, of the caches.
  */
 import type { Bundle } from "@flotilla/shared/api";
 import type { HelmRelease } from "@flotilla/shared/flux";

@@ -59,7 +59,7 @@ export function memberOf(source: MemberSource): Member {
     waitsForDependency:
       isAbout &&
       findCondition(conditions, fluxType.reconciling)?.reason === fluxReason.dependencyNotReady,
-    dependencies: (isAbout && deployment?.status?.waitsFor) || [],
+    dependencies: (isAbout && deployment.status?.waitsFor) || [],
     dependenciesMetMs: parseTime(deployment?.status?.dependenciesMetAt),
     needsTests: source.needsTests === true,
     testsPassed:

@@ -47,7 +47,7 @@ function withDecisions(stage: StageStatus, chars: number): StageStatus {
   return { ...stage, gates };
 }
 
-/** Of each gate its newest record, and those whose approval of a plan may still let clusters through. */
+/** The newest record of each gate, and all whose approval of a plan may still let clusters through. */
 function newest(records: readonly GateRecord[]): readonly GateRecord[] {
   return records.filter(
     ({ name, plan, result }, index) =>

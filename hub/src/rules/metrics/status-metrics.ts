@@ -1,4 +1,4 @@
-/** What the statuses of Bundles and Clusters count, under Fleet's names; those of other apps are in `app-metrics.ts`. Pure. */
+/** What the statuses of Bundles and Clusters count, under Fleet's names; other apps are in `app-metrics.ts`. Pure. */
 import { type Bundle, type BundleSummary, bundleStates, type Cluster } from "@flotilla/shared/api";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { worstState } from "../summary/summarize.ts";

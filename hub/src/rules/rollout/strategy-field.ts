@@ -3,7 +3,7 @@ import type { Bundle } from "@flotilla/shared/api";
 import { rolloutPolicyAnnotation } from "@flotilla/shared/api/names";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 
-/** A field of the strategy of a Bundle: in its spec, or in that of the RolloutPolicy that it names. */
+/** A field of the strategy of a Bundle: in its own spec, or in the RolloutPolicy that it names. */
 export function strategyField({ spec }: Pick<Bundle, "spec">, field: string): string {
   const { policy } = spec.rolloutStrategy ?? {};
   return policy ? `spec.${field} of the RolloutPolicy ${policy}` : `spec.rolloutStrategy.${field}`;

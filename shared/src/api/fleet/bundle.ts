@@ -152,9 +152,7 @@ const bundleStatusSchema = fields({
   lastSuccess: described(lastSuccessSchema.optional(), lastSuccessText),
   lastResults: described(lastResultsSchema.optional(), lastResultsText),
   ...offlineClustersFields,
-  newlyCreated: integer(
-    "The number of clusters that are in their first installation.",
-  ),
+  newlyCreated: integer("The number of clusters that are in their first installation."),
   unavailable: integer("The number of unavailable clusters."),
   unavailablePartitions: integer("The number of unavailable partitions."),
   maxNew: integer("The number of clusters that may be in their first installation at one time."),
