@@ -409,7 +409,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
         },
       },
       "Bundle",
-      "spec.targets have 325840 bytes of criteria and references, more than the 262144 that a staged rollout can pin: select several clusters with one target, or divide it into several objects",
+      "spec.targets have 325837 bytes of criteria and references, more than the 262144 that a staged rollout can pin: select several clusters with one target, or divide it into several objects",
     ],
   ],
 };

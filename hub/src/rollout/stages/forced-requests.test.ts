@@ -11,7 +11,7 @@ const ready: Member = {
     waitsForDependency: false,
     dependencies: [],
     dependenciesMetMs: undefined,
-    needsTests: false,
+    tests: "None",
     testsPassed: undefined,
   },
   ...{ isConnected: true, offlineSince: "", isPaused: false, wasPaused: false },

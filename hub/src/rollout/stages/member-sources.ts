@@ -1,5 +1,6 @@
 /** What the members of a staged rollout are made from: the target clusters of a Bundle with their deployments. Pure. */
 import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
+import type { ReleaseTests } from "@flotilla/shared/api/rollout";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { isForCluster } from "../../base/index.ts";
 import type { DeploymentSigner } from "../../rules/index.ts";
@@ -96,8 +97,8 @@ export function membersOf(
 
 export interface MemberOptions {
   readonly skip: ReadonlySet<string>;
-  /** Whether a release with this content runs tests whose failure counts. */
-  readonly needsTests: (content: string) => boolean;
+  /** What the tests of a release with this content mean. */
+  readonly testsOf: (content: string) => ReleaseTests;
   readonly needsApproval: (cluster: Cluster) => boolean;
   readonly planOf: (source: SourceOfMember) => MemberPlan | undefined;
 }
@@ -105,7 +106,7 @@ export interface MemberOptions {
 /** Makes the member of one source, as `membersOf` does for all. */
 export function memberReader(
   bundle: Bundle,
-  { skip, needsTests, needsApproval, planOf }: MemberOptions,
+  { skip, testsOf, needsApproval, planOf }: MemberOptions,
 ): (source: SourceOfMember) => Member {
   const { spec } = bundle;
   const { forceAt } = requestedOf(bundle);
@@ -120,7 +121,7 @@ export function memberReader(
       content: content?.deploymentId ?? "",
       isHeld: isHeld || isSuspended,
       skip,
-      needsTests: content !== undefined && needsTests(content.deploymentId),
+      tests: content === undefined ? "None" : testsOf(content.deploymentId),
       needsApproval: needsApproval(cluster),
       forceAt,
       plan: planOf(source),

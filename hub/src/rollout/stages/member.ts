@@ -1,5 +1,6 @@
 /** The members of a staged rollout: the state of each cluster, for one revision. Pure. */
 import type { Promotion } from "@flotilla/shared/api";
+import type { ReleaseTests } from "@flotilla/shared/api/rollout";
 
 /** What would change in a cluster, as its agent has answered. */
 export interface KnownMemberPlan {
@@ -43,8 +44,8 @@ export interface Member {
   readonly dependencies: readonly string[];
   /** When the last wait for a dependency ended, ms since 1970; undefined: it has not waited. */
   readonly dependenciesMetMs: number | undefined;
-  /** Whether the release of the revision runs tests whose failure counts. */
-  readonly needsTests: boolean;
+  /** What the tests of the release mean. */
+  readonly tests: ReleaseTests;
   /** The results of the tests of what is applied; undefined: none yet. */
   readonly testsPassed: boolean | undefined;
   readonly isConnected: boolean;
@@ -195,7 +196,7 @@ function isDone(member: Member): boolean {
     hasRevision(member) &&
     member.applied === member.content &&
     member.isReady &&
-    (!member.needsTests || member.testsPassed === true)
+    (member.tests !== "Required" || member.testsPassed === true)
   );
 }
 

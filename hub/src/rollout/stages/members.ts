@@ -1,5 +1,6 @@
 /** Makes the members of a rollout from Clusters and their BundleDeployments. Pure. */
 import type { AgentCapability, BundleDeployment, Cluster } from "@flotilla/shared/api";
+import type { ReleaseTests } from "@flotilla/shared/api/rollout";
 import { findCondition } from "@flotilla/shared/conditions";
 import { fluxReason, fluxType } from "@flotilla/shared/flux/reasons";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
@@ -22,8 +23,8 @@ export interface MemberSource {
   /** The Bundle or the target is paused or suspended. */
   readonly isHeld: boolean;
   readonly skip: ReadonlySet<string>;
-  /** Whether the release of the content runs tests whose failure counts. */
-  readonly needsTests?: boolean;
+  /** What the tests of its release mean; absent: it runs none. */
+  readonly tests?: ReleaseTests;
   /** A Policy requires an approval before it. */
   readonly needsApproval?: boolean;
   /** The request to force; undefined: there is none. */
@@ -61,7 +62,7 @@ export function memberOf(source: MemberSource): Member {
       findCondition(conditions, fluxType.reconciling)?.reason === fluxReason.dependencyNotReady,
     dependencies: (isAbout && deployment.status?.waitsFor) || [],
     dependenciesMetMs: parseTime(deployment?.status?.dependenciesMetAt),
-    needsTests: source.needsTests === true,
+    tests: source.tests ?? "None",
     testsPassed:
       tests === undefined || tests === "Unknown" || !isAbout ? undefined : tests === "True",
     isConnected: presenceOf(cluster) === "Connected" && cluster.status?.namespace !== undefined,

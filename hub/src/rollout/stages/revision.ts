@@ -4,6 +4,7 @@ import type { PinnedTarget } from "@flotilla/shared/api/rollout";
 import type { PackedContent } from "@flotilla/shared/content";
 import { mergeOptions } from "../../rules/index.ts";
 import { digestOf } from "./gate.ts";
+import { releaseTestsOf } from "./rollout-facts.ts";
 
 /** The content of one target. */
 export interface RevisionContent extends PackedContent {
@@ -39,7 +40,7 @@ export async function revisionOf(
       ...criteria,
       deploymentID: deploymentId,
       ...(referencedObjects.length > 0 && { referencedObjects }),
-      runsTests: runsTests(spec, target),
+      tests: releaseTestsOf(mergeOptions(spec, target)),
     });
   }
   return {
@@ -61,18 +62,12 @@ function criteriaOf(target: BundleTarget): PinnedTarget {
   };
 }
 
-/** Whether the release of a target runs tests, and their failure counts. */
-function runsTests(spec: Bundle["spec"], target: BundleTarget): boolean {
-  const { test } = mergeOptions(spec, target);
-  return test?.enable === true && test.ignoreFailures !== true;
-}
-
 /** Unnamed targets are named by their position, and tests are a part of the content: neither is a part of it by itself. */
 function revisionDigest(
   targets: readonly PinnedTarget[],
   { targetRestrictions, targetCustomizationMode: mode }: Bundle["spec"],
 ): string {
-  const unnamed = targets.map(({ name: _, runsTests: _tests, ...target }) => target);
+  const unnamed = targets.map(({ name: _, tests: _tests, ...target }) => target);
   return digestOf(["Revision", unnamed, targetRestrictions ?? [], ...(mode ? [mode] : [])]);
 }
 

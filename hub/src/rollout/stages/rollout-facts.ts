@@ -1,6 +1,11 @@
 /** What a staged rollout is made from, besides its members: numbers, the revision before, tests, the rollouts of other apps. Pure. */
-import type { Bundle, BundleDeployment, StageGate } from "@flotilla/shared/api";
-import type { BundleRollout } from "@flotilla/shared/api/rollout";
+import type {
+  Bundle,
+  BundleDeployment,
+  BundleDeploymentOptions,
+  StageGate,
+} from "@flotilla/shared/api";
+import type { BundleRollout, ReleaseTests } from "@flotilla/shared/api/rollout";
 import { AppError } from "@flotilla/shared/errors";
 import { hubErrors } from "../../base/index.ts";
 import { maxPinnedBytes } from "../../rules/index.ts";
@@ -51,16 +56,21 @@ export function refuseLarge({ targets }: Revision): void {
   );
 }
 
-/** Says of a content of the revision whether its release runs tests, and their failure counts. */
-export function testedContents(
-  { spec: { test } }: Bundle,
+/** What the tests of a release with these options mean. */
+export function releaseTestsOf({ test }: Pick<BundleDeploymentOptions, "test">): ReleaseTests {
+  if (test?.enable !== true) return "None";
+  return test.ignoreFailures === true ? "Ignored" : "Required";
+}
+
+/** Says of a content of the revision what the tests of its release mean. */
+export function releaseTestsIn(
+  bundle: Bundle,
   { spec }: Pick<BundleRollout, "spec">,
-): (content: string) => boolean {
+): (content: string) => ReleaseTests {
   const pinned = new Map(
-    spec.targets.map(({ deploymentID, runsTests }) => [deploymentID, runsTests] as const),
+    spec.targets.map(({ deploymentID, tests }) => [deploymentID, tests] as const),
   );
-  const byBundle = test?.enable === true && test.ignoreFailures !== true;
-  return (content) => pinned.get(content) ?? byBundle;
+  return (content) => pinned.get(content) ?? releaseTestsOf(bundle.spec);
 }
 
 /** Whether the newest rollout of an app has completed a stage, or all. `rollouts`: what the hub made in the namespace. */

@@ -263,7 +263,7 @@ function awaitedText({ kind, name, stage }: NonNullable<StageGate["rollout"]>): 
 /** Members that run no tests have none to wait for. */
 function testsOf(members: readonly ClassedMember[]): GateFacts["tests"] {
   const done = members.filter((each) => each.class === "done");
-  const tested = done.filter(({ member }) => member.needsTests || member.testsPassed !== undefined);
+  const tested = done.filter(({ member }) => member.tests !== "None");
   if (tested.some(({ member }) => member.testsPassed === false)) return "failed";
   return done.length > 0 && tested.every(({ member }) => member.testsPassed === true)
     ? "passed"

@@ -44,7 +44,7 @@ import {
 import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
 import { hasPlanGates } from "./plan-gates.ts";
 import { type Revision, type RevisionContent, revisionOf } from "./revision.ts";
-import { isRolledOut, nextNumber, refuseLarge, stableOf, testedContents } from "./rollout-facts.ts";
+import { isRolledOut, nextNumber, refuseLarge, releaseTestsIn, stableOf } from "./rollout-facts.ts";
 import { createRolloutObjects, type RolloutObjectsDeps } from "./rollout-objects.ts";
 import { type ReportsDeps, type RolloutReports, rolloutReports } from "./rollout-reports.ts";
 import type { RolloutWindows } from "./rollout-windows.ts";
@@ -235,7 +235,7 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     const isPlanned = hasPlanGates(strategy);
     return {
       skip: new Set(rollout.spec.skip ?? []),
-      needsTests: testedContents(bundle, rollout),
+      testsOf: releaseTestsIn(bundle, rollout),
       needsApproval,
       planOf: (source) => (isPlanned ? deps.plans.planOf(rollout, source) : undefined),
     };

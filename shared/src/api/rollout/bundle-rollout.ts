@@ -15,7 +15,6 @@ import {
   integer,
   list,
   maxStages,
-  plainFlag,
   plainText,
   rolledOutText,
   rolloutPhases,
@@ -43,6 +42,11 @@ const maxTargets = 1000;
 /** What a person can ask for. */
 const rolloutStates = ["Running", "Halted", "RolledBack", "Cancelled"] as const;
 
+const releaseTests = ["None", "Ignored", "Required"] as const;
+
+/** What the tests of a release mean for its rollout. */
+export type ReleaseTests = (typeof releaseTests)[number];
+
 const criteriaSchema = fields({ name: text("Its name."), ...clusterCriteriaFields });
 
 const pinnedTargetSchema = fields({
@@ -56,8 +60,9 @@ const pinnedTargetSchema = fields({
   referencedObjects: list(
     "The Secrets and ConfigMaps that the content refers to, as in `spec.referencedObjects` of a BundleDeployment.",
   ),
-  runsTests: plainFlag(
-    "Whether the release runs tests whose failure counts: clusters are done once these have passed. Absent: the hub that pinned it was older, and what the Bundle says now counts.",
+  tests: described(
+    z.enum(releaseTests).optional(),
+    "The tests of the release: `None` run; `Required`: clusters are done once they have passed; `Ignored`: a failure counts for gates alone. Absent: the hub that pinned it was older, and what the Bundle says now counts.",
   ),
 });
 

@@ -5,6 +5,7 @@ export {
   type BundleRolloutStatus,
   bundleRolloutSchemas,
   type PinnedTarget,
+  type ReleaseTests,
   type RolloutReason,
 } from "./bundle-rollout.ts";
 export {

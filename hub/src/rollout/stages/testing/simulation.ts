@@ -23,7 +23,7 @@ export interface SimulatedCluster {
   waitsForDependency: boolean;
   dependencies: readonly string[];
   dependenciesMetMs: number | undefined;
-  needsTests: boolean;
+  tests: Member["tests"];
   testsPassed: boolean | undefined;
   isConnected: boolean;
   offlineSince: string;
@@ -146,7 +146,7 @@ export function aSimulatedCluster(
     dependencies: [],
     dependenciesMetMs: undefined,
     wasPaused: false,
-    needsTests: false,
+    tests: "Ignored",
     testsPassed: undefined,
     isConnected: true,
     offlineSince: "",
