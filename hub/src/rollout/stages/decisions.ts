@@ -2,8 +2,15 @@
 import type { BundleRolloutStatus } from "@flotilla/shared/api/rollout";
 import { parseTime } from "@flotilla/shared/time";
 
-/** The times of decisions. */
-export function newestTime(stored: BundleRolloutStatus | undefined): number {
+/**
+ * The time of a step, ms since 1970: not before the newest decision, though the clock was set back since. Otherwise times in the status
+ * would lie in the future, and what is promoted now would be late at once.
+ */
+export function timeOfStep(stored: BundleRolloutStatus | undefined, nowMs: number): number {
+  return Math.max(nowMs, newestTime(stored));
+}
+
+function newestTime(stored: BundleRolloutStatus | undefined): number {
   const times = [
     stored?.startedAt,
     stored?.resumedAt,

@@ -146,6 +146,66 @@ describe("gates", () => {
 
     assert.deepEqual(settle(simulation), ["ber"]);
   });
+
+  test("[1.9] a pause stops the deadline of a Gate, which is as much later afterwards", () => {
+    const simulation = gated();
+    const expiresAt = () => Date.parse(stageOf(simulation, "prod")?.gates?.[0]?.expiresAt ?? "");
+    const before = expiresAt();
+    simulation.isPaused = true;
+    settle(simulation);
+    pause(simulation, 30 * 60 * minutes);
+    settle(simulation);
+    assert.equal(statusOf(simulation).reason, "Paused");
+    simulation.isPaused = false;
+    settle(simulation);
+
+    assert.equal(statusOf(simulation).reason, "GateWaiting");
+    assert.equal(expiresAt() - before, 30 * 60 * minutes);
+  });
+
+  test("[3.9] a clock that is set back does not end a soak, nor make it negative", () => {
+    const strategy = canaryThenProd({}, { after: [{ name: "soak", soak: { for: "30m" } }] });
+    const simulation = simulate(strategy, [
+      aSimulatedCluster("ams", { labels: canaryLabels }),
+      aSimulatedCluster("ber"),
+    ]);
+    rounds(simulation, 2);
+    assert.equal(stageOf(simulation, "canary")?.phase, "Soaking");
+
+    pause(simulation, -60 * minutes);
+    assert.deepEqual(settle(simulation), []);
+    pause(simulation, 89 * minutes);
+    assert.deepEqual(settle(simulation), []);
+    assert.equal(stageOf(simulation, "canary")?.phase, "Soaking");
+    pause(simulation, 2 * minutes);
+
+    assert.deepEqual(settle(simulation), ["ber"]);
+  });
+
+  test("[3.9] a Gate that has expired by a clock that jumped stays so when the clock is set back", () => {
+    const simulation = gated();
+    pause(simulation, 25 * 60 * minutes);
+    settle(simulation);
+    pause(simulation, -25 * 60 * minutes);
+    decideGate(simulation, "board", "Passed");
+
+    assert.deepEqual(settle(simulation), []);
+    const { phase, reason } = statusOf(simulation);
+    assert.deepEqual([phase, reason], ["Halted", "GateExpired"]);
+  });
+
+  test("[3.9] a clock that is set back does not end the deadline of a Gate, nor that of a cluster", () => {
+    const simulation = gated();
+    const expiresAt = stageOf(simulation, "prod")?.gates?.[0]?.expiresAt;
+    pause(simulation, -60 * minutes);
+    settle(simulation);
+    assert.equal(stageOf(simulation, "prod")?.gates?.[0]?.expiresAt, expiresAt);
+    decideGate(simulation, "board", "Passed");
+
+    assert.deepEqual(settle(simulation), ["ber"]);
+    assert.deepEqual(settle(simulation), []);
+    assert.equal(statusOf(simulation).clusters?.failed, 0);
+  });
 });
 
 describe("after a halt", () => {

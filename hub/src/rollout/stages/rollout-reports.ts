@@ -4,6 +4,7 @@ import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
 import type { DeploymentSigner } from "../../rules/index.ts";
+import { timeOfStep } from "./decisions.ts";
 import type { Member } from "./member.ts";
 import { MemberNumbers } from "./member-numbers.ts";
 import { type MemberSets, memberSetsOf } from "./member-sets.ts";
@@ -64,6 +65,8 @@ export function rolloutReports(
   if (made === undefined) return undefined;
   const { sets, variants } = made;
   const read = memberReader(bundle, options);
+  const decidedMs = timeOfStep(result.status, 0);
+  const now = () => Math.max(clock.now(), decidedMs);
 
   function memberNow(key: ObjectKey): Member | undefined {
     const cluster = clusterOf(key);
@@ -75,13 +78,13 @@ export function rolloutReports(
   }
 
   return {
-    isValid: () => sets.isValidAt(clock.now()),
+    isValid: () => sets.isValidAt(now()),
     move(key) {
       const member = memberNow(key);
-      return member !== undefined && sets.move(member, clock.now());
+      return member !== undefined && sets.move(member, now());
     },
     next() {
-      const nowMs = clock.now();
+      const nowMs = now();
       const chosen = sets.next(memberNow, nowMs);
       return chosen?.flatMap((member): NextCluster[] => {
         const cluster = clusterOf(member.key);

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { BundleRolloutStatus, StageStatus } from "@flotilla/shared/api/rollout";
 import { formatTimeMs, parseTime } from "@flotilla/shared/time";
 import { atLeastOne } from "../../rules/index.ts";
-import { decisionsOf, newestTime } from "./decisions.ts";
+import { decisionsOf, timeOfStep } from "./decisions.ts";
 import { heldRequests } from "./forced-requests.ts";
 import { currentRecord, earliest, restartSoaks } from "./gate.ts";
 import { heldMembers } from "./held-members.ts";
@@ -77,8 +77,7 @@ export interface StepResult {
 const noRequests: ReadonlySet<string> = new Set();
 
 export function stepRollout(inputs: StepInputs): StepResult {
-  // A clock that was set back must not make times in the status lie in the future.
-  const nowMs = Math.max(inputs.nowMs, newestTime(inputs.stored));
+  const nowMs = timeOfStep(inputs.stored, inputs.nowMs);
   const parts = stagePartsOf({ ...inputs, nowMs });
   const decided = withLatePlans({ ...inputs, nowMs }, parts, decide({ ...inputs, nowMs }, parts));
   const status = stagedStatus({ ...inputs, nowMs }, parts, decided);

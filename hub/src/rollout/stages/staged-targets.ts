@@ -9,6 +9,7 @@ import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { type ContentStore, stagesOf, type TargetGroup } from "../../rules/index.ts";
 import { isStageApproved } from "./approvals.ts";
 import { completedOf } from "./choose-rollout.ts";
+import { timeOfStep } from "./decisions.ts";
 import { hasRevision, type Member } from "./member.ts";
 import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
 import { takenBack } from "./refusals.ts";
@@ -53,6 +54,7 @@ export interface StagedPass<P> {
 }
 
 interface ReadingPass extends StagedPass<unknown> {
+  readonly nowMs: number;
   /** The objects that a stored content refers to: a BundleDeployment names only the objects of what it runs. */
   readonly referencesOf: (deploymentId: string) => Promise<readonly string[]>;
 }
@@ -82,7 +84,8 @@ export function createStagedTargets({
   return {
     async of<P extends StagedPlacement>(of: StagedPass<P>) {
       const { contents, members, result } = of;
-      const pass: ReadingPass = { ...of, referencesOf: references(of.rollouts) };
+      const nowMs = timeOfStep(result.status, clock.now());
+      const pass: ReadingPass = { ...of, nowMs, referencesOf: references(of.rollouts) };
       const promoted = new Map(result.promotions.map((each) => [each.member.key, each] as const));
       const byKey = new Map(members.map((member) => [member.key, member] as const));
       const stable = await stableContents(of);
@@ -117,27 +120,30 @@ export function createStagedTargets({
     if (promotion !== undefined) return promotedContent(pass, content, promotion);
     if (member === undefined) return undefined;
     if (hasRevision(member) && content !== undefined)
-      return { ...pick(content), promotion: keptPromotion(member, isOffSchedule) };
+      return { ...pick(content), promotion: keptPromotion(member, { ...pass, isOffSchedule }) };
     if (member.refused !== undefined) return contentBefore(pass, member);
     const isNew = member.desired === "" && !member.isPaused;
     return isNew && fallback !== undefined ? { ...fallback, promotion: undefined } : undefined;
   }
 
   /** Once a window lets it go on, or it was applied meanwhile, its deadline begins again; and once a pause ends that it was in flight in. */
-  function keptPromotion(member: Member, isOffSchedule: boolean) {
+  function keptPromotion(
+    member: Member,
+    { isOffSchedule, nowMs }: Pick<OneTarget, "isOffSchedule"> & Pick<ReadingPass, "nowMs">,
+  ): Promotion | undefined {
     const { promotion, isHeld, wasPaused, isPaused, isReady } = member;
     const isResumed = wasPaused && !isPaused && !isReady;
     return promotion !== undefined && ((isHeld && !isOffSchedule) || isResumed)
-      ? { ...promotion, at: formatTimeMs(clock.now()) }
+      ? { ...promotion, at: formatTimeMs(nowMs) }
       : promotion;
   }
 
   async function promotedContent(
-    { rollout, referencesOf }: Pick<ReadingPass, "rollout" | "referencesOf">,
+    { rollout, nowMs, referencesOf }: Pick<ReadingPass, "rollout" | "nowMs" | "referencesOf">,
     own: PinnedContent | undefined,
     { member, content, isRollback, planned }: Promoted,
   ): Promise<PinnedContent & { readonly promotion: Promotion }> {
-    const promotion = promotionOf({ member, planned }, rollout, clock.now());
+    const promotion = promotionOf({ member, planned }, rollout, nowMs);
     const referencedObjects = isRollback
       ? await referencesOf(content)
       : (own?.referencedObjects ?? []);
@@ -146,7 +152,7 @@ export function createStagedTargets({
 
   /** What a cluster had before its agent has refused what was promoted. */
   async function contentBefore(
-    { referencesOf }: Pick<ReadingPass, "referencesOf">,
+    { nowMs, referencesOf }: Pick<ReadingPass, "nowMs" | "referencesOf">,
     { desired, promotion, refused = "" }: Member,
   ): Promise<StagedTarget<unknown>["gets"]> {
     if (promotion === undefined) return undefined;
@@ -154,7 +160,7 @@ export function createStagedTargets({
     return {
       deploymentId: desired,
       referencedObjects,
-      promotion: takenBack(promotion, refused, clock.now()),
+      promotion: takenBack(promotion, refused, nowMs),
     };
   }
 

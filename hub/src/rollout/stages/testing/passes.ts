@@ -3,6 +3,7 @@ import type { BundleRollout, BundleRolloutStatus, GateRecord } from "@flotilla/s
 import { formatTimeMs } from "@flotilla/shared/time";
 import { assignStages, stagesOf } from "../../../rules/index.ts";
 import { chooseRollout, completedOf } from "../choose-rollout.ts";
+import { timeOfStep } from "../decisions.ts";
 import { hasRevision, type Member } from "../member.ts";
 import { takenBack } from "../refusals.ts";
 import { stableOf } from "../rollout-facts.ts";
@@ -40,9 +41,11 @@ export function pass(simulation: Simulation): readonly string[] | undefined {
   // As the API server stores it: JSON.
   const status: BundleRolloutStatus = JSON.parse(JSON.stringify(withGates(result.status)));
   replace(simulation, { ...rollout, status });
-  const changes = takeBack(simulation);
-  hold(simulation, result.held);
-  for (const promotion of result.promotions) promote(simulation, rollout.metadata.name, promotion);
+  const nowMs = timeOfStep(status, simulation.nowMs);
+  const changes = takeBack(simulation, nowMs);
+  hold(simulation, result.held, nowMs);
+  for (const promotion of result.promotions)
+    promote({ ...simulation, nowMs }, rollout.metadata.name, promotion);
   deployStable(simulation, rollout);
   const answers = answerPlans(simulation, rollout, result.toPlan);
   const isIdle = result.isStored && result.promotions.length + answers + changes === 0;
@@ -153,7 +156,7 @@ function inputsOf(
 }
 
 /** What was refused is taken back, whatever the rollout does; returns in how many clusters. */
-function takeBack({ clusters, nowMs }: Simulation): number {
+function takeBack({ clusters }: Pick<Simulation, "clusters">, nowMs: number): number {
   let count = 0;
   for (const cluster of clusters.values()) {
     const { promotion, refused } = cluster;
@@ -194,7 +197,11 @@ function promote(
 }
 
 /** As the plan of deployments writes it: what goes on begins its deadline again. */
-function hold({ clusters, nowMs, isPaused }: Simulation, held: ReadonlySet<string>): void {
+function hold(
+  { clusters, isPaused }: Pick<Simulation, "clusters" | "isPaused">,
+  held: ReadonlySet<string>,
+  nowMs: number,
+): void {
   for (const cluster of clusters.values()) {
     const isHeld = held.has(cluster.name);
     const isNowPaused = cluster.isPaused || isPaused;
