@@ -1,12 +1,19 @@
 /** BundleNamespaceMappings, by a leader on an API server in memory: the Bundle `web` of `platform`, and the clusters of two teams. */
 import assert from "node:assert/strict";
-import { bundleNamespaceMappings, clusterGroups, helmOps } from "@flotilla/shared/api";
+import {
+  bundleDeployments,
+  bundleNamespaceMappings,
+  bundles,
+  clusterGroups,
+  helmOps,
+} from "@flotilla/shared/api";
 import {
   bundleDeploymentFinalizer,
   clusterLabel,
   clusterNamespaceLabel,
 } from "@flotilla/shared/api/names";
 import { bundleRollouts } from "@flotilla/shared/api/rollout";
+import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
 import { aHelmOp } from "../../testing/index.ts";
 import {
@@ -232,6 +239,31 @@ test("Bundles of one name on one cluster get two deployments, of which the forei
     .filter(({ metadata }) => metadata.labels?.[clusterLabel] === "paris")
     .map(({ metadata }) => metadata.name);
   assert.deepEqual(inParis.toSorted(), ["platform.web", "web"]);
+});
+
+test("[1.8] two of the same release name are a conflict, which the foreign Bundle names with the cluster", async (t) => {
+  const fleet = startMappedFleet(t);
+  fleet.map(mapped);
+  const release = { helm: { ...helm, releaseName: "shop" }, defaultNamespace: "shop" };
+  fleet.bundle(release);
+  fleet.bundle(release, "team-a");
+  await fleet.pass();
+  const foreign = fleet.deployments().find(({ metadata }) => metadata.name === "platform.web");
+  const message = "release shop/shop belongs to deployment web; give one of the two another name";
+  assert.ok(foreign);
+  // As its agent reports it.
+  const failed = { type: "Deployed", status: "False", reason: "Error", message } as const;
+  const { rest } = fleet.leader;
+  rest.put(bundleDeployments, { ...foreign, status: { ready: false, conditions: [failed] } });
+  await fleet.pass();
+
+  const ready = (namespace: string) =>
+    findCondition(rest.peek(bundles, { namespace, name: "web" })?.status?.conditions, "Ready");
+  assert.match(
+    ready(home)?.message ?? "",
+    /team-a\/paris.*release shop\/shop belongs to deployment web/,
+  );
+  assert.doesNotMatch(ready("team-a")?.message ?? "", /belongs to/);
 });
 
 test("a withdrawn deployment is a tombstone until its agent has uninstalled it", async (t) => {
