@@ -185,6 +185,20 @@ test("partitions are updated one after the other, within their limits, and the s
   await fleet.leader.stop();
 });
 
+test("[1.3] a cluster in no partition that has no deployment never gets one, and is counted Pending", async () => {
+  const fleet = start(4);
+  const staging = { name: "staging", clusterSelector: { matchLabels: { env: "staging" } } };
+  fleet.publish(1, { partitions: [staging] });
+  await fleet.settle();
+  fleet.report();
+  await fleet.settle();
+
+  assert.deepEqual(fleet.deployments().map(nameOf), ["c0", "c2"]);
+  const { desiredReady, ready, pending = 0, notReady = 0 } = fleet.bundle()?.status?.summary ?? {};
+  assert.deepEqual([desiredReady, ready, pending, notReady], [4, 2, 2, 0]);
+  await fleet.leader.stop();
+});
+
 test("a strategy that is removed lets everything through, and its numbers go", async () => {
   const fleet = start(5);
   fleet.publish(1, { maxUnavailable: 1 });

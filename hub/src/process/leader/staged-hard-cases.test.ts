@@ -180,6 +180,25 @@ describe("[3.9] two leaders' writes of a BundleRollout", () => {
   });
 });
 
+describe("[3.9] a clock that is set back in mid rollout", () => {
+  test("makes nothing late that is promoted then", async () => {
+    const fleet = await gated();
+    const { clock } = fleet.leader;
+    clock.setWallTime(clock.now() - 3_600_000);
+
+    fleet.decide("board");
+    await fleet.pass();
+    const { phase, startedAt = "" } = fleet.status();
+    assert.deepEqual(fleet.having("1.2.4"), ["ams", "ber", "cgn"]);
+    assert.equal(phase, "Progressing");
+    assert.ok((fleet.deployment("ber")?.spec.promotion?.at ?? "") >= startedAt);
+    fleet.ready();
+    await fleet.pass();
+
+    assert.equal(fleet.status().phase, "Completed");
+  });
+});
+
 describe("[3.9] a cluster that cannot be rolled back, because the old chart is gone", () => {
   test("does not hold up the others, and is named", async () => {
     const fleet = await started({ stages: [{ name: "all" }] });

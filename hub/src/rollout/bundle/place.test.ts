@@ -179,6 +179,32 @@ describe("placement of a Bundle", () => {
     );
   });
 
+  const replicas = { helm: { values: { replicas: 2 } } };
+  const rows = [
+    ["FirstMatch", { replicas: 2 }],
+    ["AllMatches", { zone: "z", replicas: 3, tag: "x" }],
+  ] as const;
+  test.each(rows)("[1.10] c1, env=prod; B sets replicas 3 as well; %s", async (mode, expected) => {
+    const targets = [
+      { name: "A", clusterSelector: { matchLabels: { env: "prod" } }, ...replicas },
+      { name: "B", clusterName: "c1", helm: { values: { replicas: 3, tag: "x" } } },
+      { name: "C", clusterSelector: {}, helm: { values: { zone: "z" } } },
+    ];
+    const bundle = bundleOf(targets);
+    const spec = {
+      ...bundle.spec,
+      targetRestrictions: [{ clusterSelector: {} }],
+      targetCustomizationMode: mode,
+    };
+    const c1 = aCluster("c1", { metadata: { labels: { env: "prod" } } });
+
+    const { contents } = await matchTargets({ ...bundle, spec }, [c1], [], createContentPacker());
+
+    const [only] = contents;
+    assert.ok(only !== undefined && contents.length === 1);
+    assert.deepEqual((await unpackContent(only)).values, expected);
+  });
+
   test("packs again only when the Bundle's spec or labels change", async () => {
     const packer = createContentPacker();
     const bundle = bundleOf([{ clusterSelector: {} }]);

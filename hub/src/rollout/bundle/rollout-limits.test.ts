@@ -136,6 +136,26 @@ describe("the limits of a rollout", () => {
     ]);
   });
 
+  test("[1.5] count a cluster that is equal and ready as available, also with drift", async () => {
+    const drifted = (name: string): BundleDeployment => ({
+      ...ready(name),
+      status: {
+        ...{ appliedDeploymentID: digestA, ready: true, nonModified: false },
+        modifiedStatus: [{ apiVersion: "v1", kind: "ConfigMap", name: "web" }],
+        conditions: [{ type: "Drifted", status: "True" }],
+      },
+    });
+
+    const { holds, limits } = await holdsWith({ maxUnavailable: 1 }, undefined, names.map(drifted));
+
+    // None of them is unavailable before, or all would be promoted at once.
+    assert.equal(limits?.plan.unavailable, 1);
+    assert.deepEqual(
+      Object.values(holds).filter((hold) => hold === undefined),
+      [undefined],
+    );
+  });
+
   test("do not count a deployment of an earlier cluster of the same name", async () => {
     const [first] = names.map(ready);
     assert.ok(first !== undefined);
