@@ -67,6 +67,9 @@ describe("where go-quartz is wrong, an expression", () => {
     ["starts at each of its times on the day that is nearest to another one", "0 0 8,20 LW * ?", "UTC", "2026-01-30T07:00:00Z", ["2026-01-30T08:00:00Z", "2026-01-30T20:00:00Z", "2026-02-27T08:00:00Z"]],
     ["starts on the first of a month where that is nearest to the second", "0 0 9 2W * ?", "UTC", "2026-12-10T00:00:00Z", ["2027-01-01T09:00:00Z", "2027-02-02T09:00:00Z"]],
     ["does not start after midnight in a month that it does not name", "0 0 * * DEC,JUN ?", "UTC", "2026-12-31T23:30:00Z", ["2027-06-01T00:00:00Z"]],
+    ["starts on each fifth day of the week", "0 0 9 ? * FRI#5", "UTC", "2026-01-01T00:00:00Z", ["2026-01-30T09:00:00Z", "2026-05-29T09:00:00Z"]],
+    ["starts on a fifth day of the week in February, about which go-quartz never ends", "0 0 9 ? 2 SUN#5", "UTC", "2026-01-01T00:00:00Z", ["2032-02-29T09:00:00Z", "2060-02-29T09:00:00Z"]],
+    ["starts on the first day after a year that it does not name", "0 0 9 ? * 2-3 2026-2031/2", "UTC", "2026-12-29T12:00:00Z", ["2028-01-03T09:00:00Z", "2028-01-04T09:00:00Z"]],
     ["starts once, at the second of two equal local times, west of Greenwich too", "0 30 1 * * ?", "America/New_York", "2026-10-31T12:00:00Z", ["2026-11-01T01:30:00-05:00", "2026-11-02T01:30:00-05:00"]],
     ["starts later where its local time does not exist, west of Greenwich too", "0 30 2 * * ?", "America/New_York", "2026-03-07T12:00:00Z", ["2026-03-08T03:30:00-04:00", "2026-03-09T02:30:00-04:00"]],
   ];

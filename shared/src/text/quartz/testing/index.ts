@@ -1,2 +1,2 @@
-export { compareStarts } from "./disagreements.ts";
+export { compareStarts, faults } from "./disagreements.ts";
 export { randomStartsQuestions, startsRowQuestions } from "./questions.ts";

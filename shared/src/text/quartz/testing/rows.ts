@@ -11,6 +11,13 @@ export const expressionRows: readonly string[] = [
   "10-20/3,45 7,5-6 13 1-28/9 * ?", "0 0 12 1 DEC ? 2026,2029",
 ];
 
+/** Where go-quartz is wrong, in one zone or another: at least one for each fault. */
+// biome-ignore format: a table
+export const faultyRows: readonly string[] = [
+  "0 0 0 31 * ?", "0 0 0 29 2 ?", "0 0 * ? * MON", "0 0 22,25 * * *", "0 30 2 * * ?", "0 0 8,20 LW * ?", "0 0 9 2W * ?",
+  "0 0 * * DEC,JUN ?", "0 30 1 * * ?", "0 0 9 ? * FRI#5", "0 0 9 ? * 2-3 2026-2031/2",
+];
+
 // biome-ignore format: a table
 export const refusedRows: readonly string[] = [
   "", " ", "0 22 * * *", "0 0 22 * * * 2027 1", "@every 5m", "60 0 22 * * *", "0 60 22 * * *", "0 0 25 * * *",
