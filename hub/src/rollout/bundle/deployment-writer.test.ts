@@ -28,7 +28,10 @@ test("[3.9] 10,000 clusters that are promoted at once are written 48 at a time",
     atOnce -= 1;
   };
 
-  const written = writer.write({ create, replace: [], remove: [] }, new AbortController().signal);
+  const written = writer.write(
+    { create, replace: [], remove: [], offSchedule: [], waiting: 0 },
+    new AbortController().signal,
+  );
   while (rest.writes.length < names.length || waiting.length > 0) {
     await settle();
     for (const resolve of waiting.splice(0)) resolve();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { StageGate } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
 import { type FoundDecision, type GateFacts, judgeGate, startGate } from "./gate.ts";
+import { openingOf } from "./stage-windows.ts";
 
 const board: StageGate = { name: "board", approval: {}, timeout: "2h" };
 const subject = { rollout: "web-7", revision: "sha256:a", stage: "prod", when: "Before" } as const;
@@ -17,6 +18,8 @@ const passed: FoundDecision = {
   digest: record.digest,
 };
 
+const windowOf = () => ({ isOpen: true, changesAtMs: undefined });
+
 function judged(nowMs: number, decision: FoundDecision | undefined) {
   const facts: GateFacts = {
     nowMs,
@@ -26,8 +29,8 @@ function judged(nowMs: number, decision: FoundDecision | undefined) {
     awaitedProblem: () => undefined,
     decisionOf: () => decision,
     acceptsUnverified: false,
-    windowOf: () => ({ isOpen: true, changesAtMs: undefined }),
-    openingOf: () => undefined,
+    windowOf,
+    openingOf: (windows, atMs) => openingOf(windows, windowOf, atMs),
   };
   const { result, reason, decision: stored } = judgeGate(board, record, facts);
   return { result, reason, message: stored?.message };
