@@ -120,7 +120,10 @@ export function createStagedTargets({
     if (promotion !== undefined) return promotedContent(pass, content, promotion);
     if (member === undefined) return undefined;
     if (hasRevision(member) && content !== undefined)
-      return { ...pick(content), promotion: keptPromotion(member, { ...pass, isOffSchedule }) };
+      return {
+        ...pick(content),
+        promotion: keptPromotion(member, { isOffSchedule, nowMs: pass.nowMs }),
+      };
     if (member.refused !== undefined) return contentBefore(pass, member);
     const isNew = member.desired === "" && !member.isPaused;
     return isNew && fallback !== undefined ? { ...fallback, promotion: undefined } : undefined;

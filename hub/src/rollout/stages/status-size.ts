@@ -11,9 +11,9 @@ export const mostStatusBytes = 32 * 1024;
 /** What is cut, in this order, until it fits. The last one leaves what decides. */
 const cuts: readonly ((stage: StageStatus) => StageStatus)[] = [
   (stage) => withMessages(stage, 64),
-  (stage) => withDecisions(stage, 64),
+  (stage) => withDecisions(stage, { message: 64, by: 512 }),
   (stage) => ({ ...stage, failing: stage.failing?.slice(0, 1) }),
-  (stage) => withDecisions(withMessages(stage, 0), 0),
+  (stage) => withDecisions(withMessages(stage, 0), { message: 0, by: 64 }),
   (stage) => ({ ...stage, gates: newest(stage.gates ?? []) }),
 ];
 
@@ -38,11 +38,16 @@ function withMessages(stage: StageStatus, chars: number): StageStatus {
   return { ...stage, failing };
 }
 
-function withDecisions(stage: StageStatus, chars: number): StageStatus {
+function withDecisions(
+  stage: StageStatus,
+  chars: { readonly message: number; readonly by: number },
+): StageStatus {
   const gates = stage.gates?.map((record) => {
     const { decision } = record;
-    if (decision?.message === undefined) return record;
-    return { ...record, decision: { ...decision, message: cutText(decision.message, chars) } };
+    if (decision === undefined) return record;
+    const message = decision.message && cutText(decision.message, chars.message);
+    const by = cutText(decision.by, chars.by);
+    return { ...record, decision: { ...decision, by, ...(message && { message }) } };
   });
   return { ...stage, gates };
 }

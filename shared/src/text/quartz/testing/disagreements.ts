@@ -14,7 +14,7 @@ export const faults = [
   "day that a month lacks",
   /** After the last time of a day it goes on to the next day, whichever that is. */
   "day after a day that is permitted",
-  /** Of the day that is nearest to another one it misses times, or all of them when it is asked on it. */
+  /** It misses times on the day that is nearest to another one, or that day if it is asked on it. */
   "nearest weekday",
   /** It misses some of the fifth days of a week. */
   "fifth weekday",
