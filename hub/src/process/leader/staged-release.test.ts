@@ -9,8 +9,8 @@ import {
   applyFluxStep,
   applyStep,
   type RepositoryState,
-  readIndexOf,
   resolverOf,
+  sourcesOf,
 } from "./testing/index.ts";
 
 const rolloutStrategy: NonNullable<HelmReleaseSpec["rolloutStrategy"]> = {
@@ -22,7 +22,7 @@ const rolloutStrategy: NonNullable<HelmReleaseSpec["rolloutStrategy"]> = {
 
 async function started() {
   const repository: RepositoryState = { version: "1.2.3", isUp: true, requests: 0 };
-  const leader = createTestLeader(resolverOf(repository), { readIndex: readIndexOf(repository) });
+  const leader = createTestLeader(resolverOf(repository), sourcesOf(repository));
   onTestFinished(() => leader.stop());
   for (const name of ["paris", "rome"])
     applyStep(leader, repository, { kind: "cluster", name, presence: "join" });
