@@ -33,9 +33,10 @@ test("[3.4] a Gate that is deleted undecided is made again, with the same deadli
   await fleet.pass();
 
   const [again] = fleet.gates();
-  assert.notEqual(again?.metadata.uid, gate.metadata.uid);
-  assert.deepEqual(again?.spec, gate.spec);
-  assert.equal(fleet.status().stages?.[0]?.gates?.[0]?.uid, again?.metadata.uid);
+  assert.ok(again !== undefined);
+  assert.notEqual(again.metadata.uid, gate.metadata.uid);
+  assert.deepEqual(again.spec, gate.spec);
+  assert.equal(fleet.status().stages?.[0]?.gates?.[0]?.uid, again.metadata.uid);
   await fleet.pass(2 * 60_000);
   assert.equal(fleet.status().reason, "GateExpired");
 });

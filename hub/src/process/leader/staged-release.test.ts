@@ -56,12 +56,13 @@ test("[3.5] a HelmRelease has status.rollout and RolledOut=Unknown while its rol
   const fleet = await started();
 
   const { rollout } = fleet.status() ?? {};
+  assert.ok(rollout !== undefined);
   assert.deepEqual(
-    [rollout?.phase, rollout?.stage, rollout?.done, rollout?.total],
+    [rollout.phase, rollout.stage, rollout.done, rollout.total],
     ["Progressing", "canary", 0, 2],
   );
   assert.deepEqual(rollout, fleet.bundle()?.rollout);
-  assert.deepEqual(fleet.rolledOut(), ["Unknown", "Progressing", rollout?.message]);
+  assert.deepEqual(fleet.rolledOut(), ["Unknown", "Progressing", rollout.message]);
 });
 
 test("[3.5] a HelmRelease has RolledOut=Unknown with the sentence while its rollout waits", async () => {
@@ -69,12 +70,13 @@ test("[3.5] a HelmRelease has RolledOut=Unknown with the sentence while its roll
   await fleet.ready();
 
   const { rollout } = fleet.status() ?? {};
+  assert.ok(rollout !== undefined);
   assert.deepEqual(
-    [rollout?.phase, rollout?.stage, rollout?.done, rollout?.total],
+    [rollout.phase, rollout.stage, rollout.done, rollout.total],
     ["Waiting", "rest", 1, 2],
   );
-  assert.deepEqual(fleet.rolledOut(), ["Unknown", "Waiting", rollout?.message]);
-  assert.match(rollout?.message ?? "", /^waits for the approval board/);
+  assert.deepEqual(fleet.rolledOut(), ["Unknown", "Waiting", rollout.message]);
+  assert.match(rollout.message ?? "", /^waits for the approval board/);
 });
 
 test("[3.5] a HelmRelease has RolledOut=False with the sentence when its rollout is halted", async () => {
@@ -82,6 +84,7 @@ test("[3.5] a HelmRelease has RolledOut=False with the sentence when its rollout
   await fleet.fail();
 
   const { rollout } = fleet.status() ?? {};
-  assert.equal(rollout?.phase, "Halted");
-  assert.deepEqual(fleet.rolledOut(), ["False", "Halted", rollout?.message]);
+  assert.ok(rollout !== undefined);
+  assert.equal(rollout.phase, "Halted");
+  assert.deepEqual(fleet.rolledOut(), ["False", "Halted", rollout.message]);
 });

@@ -4,7 +4,7 @@ import type { PinnedTarget } from "@flotilla/shared/api/rollout";
 import type { PackedContent } from "@flotilla/shared/content";
 import { mergeOptions } from "../../rules/index.ts";
 import { digestOf } from "./gate.ts";
-import { releaseTestsOf } from "./rollout-facts.ts";
+import { releaseTestsOf } from "./release-tests.ts";
 
 /** The content of one target. */
 export interface RevisionContent extends PackedContent {

@@ -1,11 +1,6 @@
 /** What a staged rollout is made from, besides its members: numbers, the revision before, tests, the rollouts of other apps. Pure. */
-import type {
-  Bundle,
-  BundleDeployment,
-  BundleDeploymentOptions,
-  StageGate,
-} from "@flotilla/shared/api";
-import type { BundleRollout, ReleaseTests } from "@flotilla/shared/api/rollout";
+import type { Bundle, BundleDeployment, StageGate } from "@flotilla/shared/api";
+import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import { AppError } from "@flotilla/shared/errors";
 import { hubErrors } from "../../base/index.ts";
 import { maxPinnedBytes } from "../../rules/index.ts";
@@ -54,23 +49,6 @@ export function refuseLarge({ targets }: Revision): void {
     hubErrors.BUNDLE_NOT_DEPLOYABLE,
     `spec.targets have ${bytes} bytes of criteria and references, more than the ${maxPinnedBytes} that a staged rollout can pin: select several clusters with one target, or divide it into several objects`,
   );
-}
-
-/** What the tests of a release with these options mean. */
-export function releaseTestsOf({ test }: Pick<BundleDeploymentOptions, "test">): ReleaseTests {
-  if (test?.enable !== true) return "None";
-  return test.ignoreFailures === true ? "Ignored" : "Required";
-}
-
-/** Says of a content of the revision what the tests of its release mean. */
-export function releaseTestsIn(
-  bundle: Bundle,
-  { spec }: Pick<BundleRollout, "spec">,
-): (content: string) => ReleaseTests {
-  const pinned = new Map(
-    spec.targets.map(({ deploymentID, tests }) => [deploymentID, tests] as const),
-  );
-  return (content) => pinned.get(content) ?? releaseTestsOf(bundle.spec);
 }
 
 /** Whether the newest rollout of an app has completed a stage, or all. `rollouts`: what the hub made in the namespace. */

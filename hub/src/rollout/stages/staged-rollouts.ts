@@ -43,8 +43,9 @@ import {
 } from "./member-sources.ts";
 import { type PinnedContent, pinnedContents } from "./pinned-contents.ts";
 import { hasPlanGates } from "./plan-gates.ts";
+import { releaseTestsIn } from "./release-tests.ts";
 import { type Revision, type RevisionContent, revisionOf } from "./revision.ts";
-import { isRolledOut, nextNumber, refuseLarge, releaseTestsIn, stableOf } from "./rollout-facts.ts";
+import { isRolledOut, nextNumber, refuseLarge, stableOf } from "./rollout-facts.ts";
 import { createRolloutObjects, type RolloutObjectsDeps } from "./rollout-objects.ts";
 import { type ReportsDeps, type RolloutReports, rolloutReports } from "./rollout-reports.ts";
 import type { RolloutWindows } from "./rollout-windows.ts";
