@@ -13,6 +13,7 @@ import {
   type RolloutStrategy,
   type Schedule,
 } from "@flotilla/shared/api";
+import { bundleRollouts } from "@flotilla/shared/api/rollout";
 import { createSemaphore } from "@flotilla/shared/concurrency";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
@@ -172,6 +173,29 @@ test("nor a limit of a stage", async () => {
   await stale.reconcile();
 
   assert.deepEqual(promotedSince(old), ["c0", "c1"]);
+});
+
+test("nor does it end a rollback while clusters still have the revision", async () => {
+  const strategy = { stages: [{ name: "all", maxUnavailable: 2 }] };
+  const { rest, publish, elect, report, promotedSince, all } = setUp(strategy);
+  const first = publish(1);
+  for (let round = 0; round < 4; round += 1) {
+    await elect(first, all()).reconcile();
+    report();
+  }
+  const old = all();
+  const next = publish(2);
+  await elect(next, old).reconcile();
+  assert.deepEqual(promotedSince(old), ["c0", "c1"]);
+  const newest = rest.all(bundleRollouts).at(-1);
+  assert.ok(newest);
+  rest.put(bundleRollouts, { ...newest, spec: { ...newest.spec, state: "RolledBack" } });
+
+  const stale = elect(next, old);
+  await stale.reconcile();
+  await stale.reconcile();
+
+  assert.deepEqual(promotedSince(old), []);
 });
 
 test("a leader goes on where the last one ended, from what the API server has", async () => {

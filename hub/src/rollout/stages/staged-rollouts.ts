@@ -179,6 +179,8 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
     const result = stepRollout(asked);
     if (slices.isOver) await slices.pause();
     if (!result.isStored) {
+      // What an older cache shows may end a rollout that is not over.
+      if (await inputs.catchUp()) return "again";
       await objects.store(rollout, result.status);
       return "again";
     }
