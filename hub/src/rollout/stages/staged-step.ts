@@ -5,7 +5,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BundleRolloutStatus, StageStatus } from "@flotilla/shared/api/rollout";
 import { formatTimeMs, parseTime } from "@flotilla/shared/time";
-import { atLeastOne } from "../../rules/index.ts";
 import { decisionsOf, timeOfStep } from "./decisions.ts";
 import { heldRequests } from "./forced-requests.ts";
 import { currentRecord, earliest, restartSoaks } from "./gate.ts";
@@ -35,14 +34,7 @@ import {
   stepStage,
 } from "./stage-step.ts";
 import { type Decided, stagedStatus } from "./staged-status.ts";
-import {
-  backContext,
-  goBack,
-  mayGoBackNow,
-  standingBack,
-  stayBack,
-  stepBack,
-} from "./step-back.ts";
+import { goBack, rollbackParts, standingBack, stayBack, stepBack } from "./step-back.ts";
 import { forcedParts, type StageParts, type StepInputs, stagePartsOf } from "./step-inputs.ts";
 import { type Waiting, waitingText } from "./waiting.ts";
 
@@ -323,21 +315,18 @@ function promotionsOf(
   parts: readonly StageParts[],
   status: BundleRolloutStatus,
 ): readonly Promoted[] {
-  const { spec, strategy } = inputs;
+  const { spec } = inputs;
   if (status.phase === "RollingBack" || status.phase === "RolledBack") {
     if (spec.state === "Halted" || inputs.isPaused) return [];
-    const { rollback } = strategy;
-    return parts.flatMap((part) => {
-      if (!mayGoBackNow(inputs, part)) return [];
-      const limit = rollback?.maxUnavailable ?? undefined;
-      const most =
-        limit === undefined ? part.limits.maxUnavailable : atLeastOne(limit, part.members.length);
-      return chooseRollbacks(part.members, backContext(inputs, part), most).map((member) => ({
-        member,
-        content: member.promotion?.from ?? "",
-        isRollback: true,
-      }));
-    });
+    return rollbackParts(inputs, parts).flatMap((part) =>
+      part.isOpen
+        ? chooseRollbacks(part.members, part.context, part.maxUnavailable).map((member) => ({
+            member,
+            content: member.promotion?.from ?? "",
+            isRollback: true,
+          }))
+        : [],
+    );
   }
   const isHeld = inputs.isPaused || (spec.state ?? "Running") !== "Running";
   if (!isRunning(status.phase) || isHeld) return [];

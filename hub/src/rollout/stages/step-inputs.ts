@@ -48,7 +48,7 @@ export interface StepInputs {
 }
 
 /** Without `progressDeadline`. */
-const defaultDeadline = "15m";
+export const defaultDeadline = "15m";
 
 /** A stage with its members. */
 export interface StageParts extends StageInput {
