@@ -116,7 +116,7 @@ describe("an event", () => {
     await notifier.stored();
 
     assert.deepEqual(sent, ["prod/good"]);
-    assert.match(remarks.at(-1) ?? "", /^a-3999: eventSources are ignored: .* take too long/);
+    assert.match(remarks.at(-1) ?? "", /^a-3999: eventSources are ignored: .* takes too long/);
   });
 
   test("yields to the event loop between Alerts", async () => {
