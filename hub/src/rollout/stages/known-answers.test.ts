@@ -199,7 +199,7 @@ describe("a stage", () => {
     simulation.windows.set("nights", "closed");
 
     assert.deepEqual(settle(simulation), []);
-    assert.equal(statusOf(simulation).phase, "Progressing");
+    assert.equal(statusOf(simulation).clusters?.inFlight, 3);
     report(simulation);
 
     assert.deepEqual(settle(simulation), []);

@@ -1,6 +1,7 @@
 /**
  * What holds in every history of a staged rollout: random fleets, strategies and interleavings of reports, labels, clusters that join,
- * leave and return, windows, gates, revisions and commands of people. The seed is printed when one fails.
+ * leave and return, windows, gates, edits of the strategy, revisions for some clusters only, commands of people, and leaders that begin
+ * with an older cache. The seed is printed when one fails.
  */
 import assert from "node:assert/strict";
 import { seed as first } from "@flotilla/shared/testing";
@@ -15,11 +16,18 @@ test(`in ${histories} random histories no limit, gate or order is broken`, {
   let promotions = 0;
   let byReports = 0;
   let refusals = 0;
+  let leaders = 0;
+  let unassigned = 0;
+  const gates = new Map<string, number>();
   const phases = new Map<string, number>();
   for (let index = 0; index < histories; index += 1) {
     const seed = (first + index) >>> 0;
     try {
-      const { promoted, promotedByReports, refused, phase } = randomHistory(seed);
+      const outcome = randomHistory(seed);
+      const { promoted, promotedByReports, refused, phase } = outcome;
+      leaders += outcome.leaders;
+      unassigned += outcome.unassigned;
+      for (const type of outcome.passed) gates.set(type, (gates.get(type) ?? 0) + 1);
       promotions += promoted;
       byReports += promotedByReports;
       refusals += refused;
@@ -33,6 +41,10 @@ test(`in ${histories} random histories no limit, gate or order is broken`, {
   assert.ok(promotions > histories);
   assert.ok(byReports > histories / 10, `${byReports} by reports`);
   assert.ok(refusals > histories / 100, `refused: ${refusals}`);
+  assert.ok(leaders > histories / 4, `${leaders} new leaders`);
+  assert.ok(unassigned > histories / 4, `clusters in no stage: ${unassigned}`);
+  for (const type of ["Soak", "Test", "Window", "Approval", "External", "Rollout"])
+    assert.ok((gates.get(type) ?? 0) > histories / 100, `${type}: ${gates.get(type)}`);
   for (const phase of ["Completed", "Halted", "RolledBack", "Superseded", "Cancelled"])
     assert.ok((phases.get(phase) ?? 0) > histories / 500, `${phase}: ${phases.get(phase)}`);
 });

@@ -9,7 +9,9 @@ export {
   oneStage,
   stageOf,
 } from "./known-strategies.ts";
+export { mutations } from "./mutations.ts";
 export { pass, rounds, settle } from "./passes.ts";
+export type { Mutation } from "./plant.ts";
 export {
   aSimulatedCluster,
   becomeReady,

@@ -1,45 +1,56 @@
 /** What must hold at each pass of a staged rollout, computed in another way than the engine does. */
 import assert from "node:assert/strict";
 import type { RolloutStage, RolloutStrategy } from "@flotilla/shared/api";
-import type { BundleRolloutStatus, GateRecord, StageStatus } from "@flotilla/shared/api/rollout";
+import type { BundleRolloutStatus } from "@flotilla/shared/api/rollout";
 import { parseTime } from "@flotilla/shared/time";
 import { hasRevision, type Member } from "../member.ts";
-import { minutes, type Pass, type Simulation } from "./simulation.ts";
+import { isTargetOf, minutes, type Pass, type Simulation } from "./simulation.ts";
 
-const deadlineMs = 15 * minutes;
+/** As histories write it. */
+const deadlines: Readonly<Record<string, number>> = {
+  "5m": 5 * minutes,
+  "15m": 15 * minutes,
+  "1h": 60 * minutes,
+};
 
-/** A soak is measured while nothing is in flight, from a time that this rollout has stored. */
+function deadlineOf(stage: RolloutStage | undefined, strategy: RolloutStrategy): number {
+  const deadlineMs = deadlines[stage?.progressDeadline ?? strategy.progressDeadline ?? "15m"];
+  assert.ok(deadlineMs !== undefined, "no deadline of a history");
+  return deadlineMs;
+}
+
+function stageOf(
+  member: Member,
+  { strategy, assignment }: Pass["inputs"],
+): RolloutStage | undefined {
+  return strategy.stages?.find(({ name }) => name === assignment.get(member.key));
+}
+
+/** A stage soaks while nothing of it is in flight. */
 export function checkSoaks(inputs: Pass["inputs"], status: BundleRolloutStatus): void {
-  for (const { name, gates } of status.stages ?? []) {
-    const own = inputs.strategy.stages?.find((each) => each.name === name);
-    for (const record of gates ?? []) {
-      const soak = own?.after?.find((gate) => gate.name === record.name)?.soak;
-      if (soak === undefined || record.result !== "Passed") continue;
-      const [from, to] = [parseTime(record.soakingSince), parseTime(record.decision?.at)];
-      assert.ok(from !== undefined && to !== undefined, "4: soaked since no time that is stored");
-      assert.ok(to - from >= (soak.for === "30m" ? 30 : 10) * minutes, "4: soaked too short");
-    }
-  }
   const isStepping = status.phase === "Progressing" || status.phase === "Waiting";
   if (!isStepping || status.reason === "Paused") return;
   const stage = status.stages?.find(({ name }) => name === status.stage);
   for (const record of stage?.gates ?? []) {
-    if (record.result !== "Waiting" || record.soakingSince === undefined) continue;
+    const isSoaking = record.result === "Waiting" && record.soakingSince !== undefined;
+    if (!isSoaking || stage?.phase !== "Soaking") continue;
     const flying = inputs.members.filter(
-      (member) => inputs.assignment.get(member.key) === stage?.name && isInFlight(member, inputs),
+      (member) => inputs.assignment.get(member.key) === stage.name && isInFlight(member, inputs),
     );
     assert.equal(flying.length, 0, "4: soaks while a cluster is not ready");
   }
 }
 
 /** The limits, the order and the gates of one stage: 1 to 5. */
-export function checkStage({ inputs, promoted }: Pass, stage: RolloutStage): void {
+export function checkStage(
+  { inputs, promoted }: Pick<Pass, "inputs" | "promoted">,
+  stage: RolloutStage,
+): void {
   const { stored, strategy, assignment, members } = inputs;
   const own = members.filter(({ key }) => assignment.get(key) === stage.name);
   const now = promoted.filter(({ member }) => assignment.get(member.key) === stage.name);
   const forward = now.filter(({ isRollback }) => !isRollback);
-  if (strategy.rollback?.respectWindows === true && now.length > forward.length)
-    assert.ok(isOpenAt(stage, inputs), "5: taken back in a closed window");
+  if (now.length > forward.length) checkRollbacks({ inputs, promoted: now }, own, stage);
   if (forward.length === 0) return;
   const most = limitOf(stage.maxUnavailable ?? strategy.maxUnavailable, own.length);
   const flying = own.filter((member) => isInFlight(member, inputs));
@@ -70,25 +81,43 @@ export function checkStage({ inputs, promoted }: Pass, stage: RolloutStage): voi
     state?.phase === "Progressing" || state?.phase === "Completed",
     "4: its turn is not stored",
   );
-  const isAdopted =
-    (state.gates ?? []).every(({ plan }) => plan !== undefined) &&
-    state.startedAt === state.completedAt;
-  for (const gate of isAdopted ? [] : (stage.before ?? [])) {
-    // A plan is approved again for what comes late: see plan-invariants.ts.
-    if (gate.approval?.plan === true) continue;
-    const record = recordOf(state, gate.name);
-    assert.equal(record?.result, "Passed", "4: a gate before it is not stored as passed");
-    assert.ok(
-      gate.window !== undefined || (record.decision?.by ?? "") !== "",
-      "4: a gate passed that nobody decided",
-    );
-  }
-  if (state.phase === "Completed" && !isAdopted)
-    for (const gate of stage.after ?? []) {
-      const record = recordOf(state, gate.name);
-      assert.equal(record?.result, "Passed", "4: a gate after it is not stored as passed");
-    }
   assert.ok(isOpenAt(stage, inputs), "5: the window is closed");
+}
+
+/** What no stage takes any more gets back what it had, under the limits of the strategy, and nothing else. */
+export function checkUnassigned({ inputs, promoted }: Pick<Pass, "inputs" | "promoted">): void {
+  const isIn = ({ key }: Pick<Member, "key">) => inputs.assignment.has(key);
+  const others = promoted.filter(({ member }) => !isIn(member));
+  assert.ok(
+    others.every(({ isRollback }) => isRollback),
+    "10: promoted, and in no stage",
+  );
+  const own = inputs.members.filter((member) => !isIn(member));
+  checkRollbacks({ inputs, promoted: others }, own, undefined);
+}
+
+/** What goes back is under limits, too; what is not connected at once. */
+function checkRollbacks(
+  { inputs, promoted }: Pick<Pass, "inputs" | "promoted">,
+  own: readonly Member[],
+  stage: RolloutStage | undefined,
+): void {
+  const { strategy, name, nowMs } = inputs;
+  if (strategy.rollback?.respectWindows === true && stage !== undefined)
+    assert.ok(isOpenAt(stage, inputs), "5: taken back in a closed window");
+  const limit = strategy.rollback?.maxUnavailable ?? stage?.maxUnavailable;
+  const busy = own.filter(
+    ({ promotion, desired, content, applied, isReady, isConnected }) =>
+      promotion?.rollout === name &&
+      desired !== content &&
+      isConnected &&
+      nowMs - (parseTime(promotion.at) ?? 0) <= deadlineOf(stage, strategy) &&
+      !(isReady && applied === desired),
+  );
+  const back = promoted.filter(({ member, isRollback }) => isRollback && member.isConnected);
+  if (back.length === 0) return;
+  const most = limitOf(limit ?? strategy.maxUnavailable, own.length);
+  assert.ok(busy.length + back.length <= most, "1: too many are taken back at a time");
 }
 
 /** Some window is open, if any permits, and none that denies is; one that does not exist protects. */
@@ -134,6 +163,8 @@ export function checkWindows({ inputs, result }: Pass): void {
     }
   }
   if (status.phase !== "Waiting" || status.reason !== "WindowClosed") return;
+  // What is let go now is written first, and looked at again.
+  if (inputs.members.some(({ key, isHeld }) => isHeld && !result.held.has(key))) return;
   const stage = strategy.stages?.find(({ name }) => name === status.stage);
   if (stage === undefined || isOpenAt(stage, inputs)) return;
   assert.match(
@@ -145,12 +176,10 @@ export function checkWindows({ inputs, result }: Pass): void {
     assert.ok(!isOpenAt(stage, { ...inputs, nowMs: atMs }), "12: it opens before it is looked at");
 }
 
-function recordOf({ gates }: StageStatus, gate: string): GateRecord | undefined {
-  return gates?.findLast(({ name }) => name === gate);
-}
-
-function isDone(member: Member): boolean {
-  return hasRevision(member) && member.applied === member.content && member.isReady;
+/** Where tests count, one that has failed or not run yet is not done. */
+export function isDone(member: Member): boolean {
+  const isTested = member.tests !== "Required" || member.testsPassed === true;
+  return hasRevision(member) && member.applied === member.content && member.isReady && isTested;
 }
 
 function isUnready({ desired, applied, isReady }: Member): boolean {
@@ -159,7 +188,8 @@ function isUnready({ desired, applied, isReady }: Member): boolean {
 
 /** Whether its deadline is over, or its agent has given up. */
 function isFailed(member: Member, inputs: Pass["inputs"]): boolean {
-  if (!hasRevision(member) || isDone(member) || member.isSkipped || member.isPaused) return false;
+  if (!hasRevision(member) || isDone(member)) return false;
+  if (isSkipped(member, inputs) || member.isPaused) return false;
   if (member.hasGivenUp) return true;
   if (member.isHeld || member.wasPaused || member.waitsForDependency) return false;
   const { stored, name, nowMs } = inputs;
@@ -168,11 +198,28 @@ function isFailed(member: Member, inputs: Pass["inputs"]): boolean {
     ...[parseTime(promotedAt), parseTime(stored?.resumedAt)],
     ...[member.unreadySinceMs, member.dependenciesMetMs],
   ];
-  return nowMs - Math.max(...times.map((time) => time ?? 0)) > deadlineMs;
+  return (
+    nowMs - Math.max(...times.map((time) => time ?? 0)) >
+    deadlineOf(stageOf(member, inputs), inputs.strategy)
+  );
 }
 
-function isInFlight(member: Member, inputs: Pass["inputs"]): boolean {
-  return hasRevision(member) && !isDone(member) && !member.isSkipped && !isFailed(member, inputs);
+function isSkipped(member: Member, inputs: Pass["inputs"]): boolean {
+  const name = inputs.assignment.get(member.key) ?? "";
+  return member.isSkipped || inputs.spec.skipStages?.includes(name) === true;
+}
+
+export function isInFlight(member: Member, inputs: Pass["inputs"]): boolean {
+  const isPromoted = hasRevision(member) && !isSkipped(member, inputs);
+  return isPromoted && !isDone(member) && !isFailed(member, inputs);
+}
+
+/** Whether its turn has not come though nothing keeps it from being promoted. */
+export function isPending(member: Member, inputs: Pass["inputs"]): boolean {
+  const stage = stageOf(member, inputs);
+  const isHeldUp = member.isPaused || member.isOffSchedule || isSkipped(member, inputs);
+  if (stage === undefined || hasRevision(member) || isHeldUp) return false;
+  return member.isConnected && isOpenAt(stage, inputs);
 }
 
 function wasBroken(member: Member, { name, stored }: Pass["inputs"]): boolean {
@@ -210,6 +257,8 @@ export function checkRolledBack(simulation: Simulation, skipped: ReadonlySet<str
     const isSkipped = skipped.has(name) || (rollout?.spec.skipStages ?? []).length > 0;
     if (promotion?.rollout !== rollout?.metadata.name || isPaused || isSkipped) continue;
     if (promotion?.from === "" || promotion?.from === rollout?.spec.revision) continue;
+    // Its labels have changed: the next revision, which is another one, has something for it.
+    if (!isTargetOf(rollout?.spec.revision ?? "", cluster)) continue;
     assert.notEqual(desired, rollout?.spec.revision, `9: ${name} still has the revision`);
   }
 }

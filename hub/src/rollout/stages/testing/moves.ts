@@ -15,18 +15,19 @@ export interface MoveCheck {
 
 export function createMoveCheck(simulation: Simulation): MoveCheck {
   let before:
-    | { readonly pass: Pass; readonly others: unknown; readonly sets: MemberSets }
+    | { readonly pass: Pass; readonly others: string; readonly sets: MemberSets }
     | undefined;
   let count = 0;
 
   /** What drops the sets of a leader when it changes. */
-  function othersOf({ inputs }: Pass): unknown {
+  function othersOf({ inputs }: Pass): string {
     const { name, spec, stored, strategy, assignment, stable, isPaused } = inputs;
     const { goesBack, isSuperseded, next } = inputs;
     const own = { name, spec, decisions: decisionsIn(stored), strategy, stable, isPaused };
     const choice = { goesBack, isSuperseded, next };
-    const facts = [[...simulation.windows], [...simulation.decisions.keys()]];
-    return structuredClone({ ...own, ...choice, assignment: [...assignment], facts });
+    const decided = [[...simulation.decisions.keys()], simulation.isOtherRolledOut];
+    const facts = [[...simulation.windows], ...decided];
+    return JSON.stringify({ ...own, ...choice, assignment: [...assignment], facts });
   }
 
   function compare({ inputs, result }: Pass, sets: MemberSets, last: Pass): void {
@@ -54,8 +55,7 @@ export function createMoveCheck(simulation: Simulation): MoveCheck {
   return {
     onPass(pass) {
       const others = othersOf(pass);
-      if (before !== undefined && isDeepStrictEqual(before.others, others))
-        compare(pass, before.sets, before.pass);
+      if (before?.others === others) compare(pass, before.sets, before.pass);
       const numbers = new MemberNumbers(pass.inputs.members.map(({ key }) => refOf(key)));
       const sets = memberSetsOf(pass.inputs, pass.result, { numbers, variantAt: () => 0 });
       before = sets && { pass, others, sets };

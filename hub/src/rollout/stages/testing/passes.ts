@@ -8,10 +8,18 @@ import { hasRevision, type Member } from "../member.ts";
 import { takenBack } from "../refusals.ts";
 import { stableOf } from "../rollout-facts.ts";
 import { openingOf, type WindowOf } from "../stage-windows.ts";
-import { type Promoted, stepRollout } from "../staged-step.ts";
+import type { Promoted, StepResult } from "../staged-step.ts";
 import type { StepInputs } from "../step-inputs.ts";
 import { answerPlans, planIn } from "./simulated-plans.ts";
-import { replace, report, type Simulation, windowStateOf } from "./simulation.ts";
+import {
+  fresh,
+  isTargetOf,
+  replace,
+  report,
+  type SimulatedCluster,
+  type Simulation,
+  windowStateOf,
+} from "./simulation.ts";
 
 /** Makes passes until nothing more follows; returns the names of the clusters that were promoted, in order. */
 export function settle(simulation: Simulation): readonly string[] {
@@ -26,7 +34,8 @@ export function settle(simulation: Simulation): readonly string[] {
 
 /** One pass; undefined: nothing was decided or promoted. */
 export function pass(simulation: Simulation): readonly string[] | undefined {
-  const { rollouts, strategy, desired } = simulation;
+  const { rollouts, strategy, desired, older } = simulation;
+  withdraw(simulation);
   const choice = chooseRollout(rollouts, { revision: desired, version: desired }, strategy);
   if (choice.kind === "start") {
     const number = 1 + Math.max(0, ...rollouts.map(({ spec }) => spec.number));
@@ -36,22 +45,54 @@ export function pass(simulation: Simulation): readonly string[] | undefined {
   const { rollout, goesBack, isSuperseded, next } = choice;
   const stable = rollout.status?.stable ?? stableOf(rollouts, rollout);
   const inputs = { ...inputsOf(simulation, rollout), stable, goesBack, isSuperseded, next };
-  const result = stepRollout(inputs);
-  simulation.onPass({ inputs, result, promoted: result.promotions });
+  const result = simulation.step(inputs);
+  if (older !== undefined && mustCatchUp(simulation, result)) {
+    simulation.older = undefined;
+    return [];
+  }
+  const actual = older === undefined ? inputs.members : membersOf(simulation, rollout, undefined);
+  simulation.onPass({ inputs, result, promoted: result.promotions, actual });
   // As the API server stores it: JSON.
   const status: BundleRolloutStatus = JSON.parse(JSON.stringify(withGates(result.status)));
   replace(simulation, { ...rollout, status });
+  for (const { gates = [] } of status.stages ?? [])
+    for (const { result: end, plan } of gates)
+      if (end === "Passed")
+        for (const diff of plan?.diffs ?? [])
+          simulation.approved.add(`${rollout.metadata.name} ${diff}`);
+  const isDecided = result.isStored && withGates(result.status) === result.status;
+  const names = result.promotions.map(({ member }) => member.key);
   const nowMs = timeOfStep(status, simulation.nowMs);
-  const changes = takeBack(simulation, nowMs);
-  hold(simulation, result.held, nowMs);
-  for (const promotion of result.promotions)
-    promote({ ...simulation, nowMs }, rollout.metadata.name, promotion);
+  const at = { ...simulation, nowMs };
+  if (older !== undefined) {
+    for (const promotion of result.promotions)
+      if (isCurrent(simulation, promotion)) promote(at, rollout.metadata.name, promotion);
+    if (isDecided) simulation.older = undefined;
+    return names;
+  }
+  const changes = takeBack(simulation, nowMs) + hold(simulation, result.held, nowMs);
+  for (const promotion of result.promotions) promote(at, rollout.metadata.name, promotion);
   deployStable(simulation, rollout);
   const answers = answerPlans(simulation, rollout, result.toPlan);
-  const isIdle = result.isStored && result.promotions.length + answers + changes === 0;
-  return isIdle && withGates(result.status) === result.status
-    ? undefined
-    : result.promotions.map(({ member }) => member.key);
+  return isDecided && names.length + answers + changes === 0 ? undefined : names;
+}
+
+/** Whether a new leader sees first what the last one wrote. */
+function mustCatchUp({ catchesUp }: Simulation, { isStored, promotions }: StepResult): boolean {
+  switch (catchesUp) {
+    case "before decisions":
+      return !isStored || promotions.length > 0;
+    case "before promotions":
+      return promotions.length > 0;
+    case "never":
+      return false;
+  }
+}
+
+/** The API server refuses to replace what somebody has written meanwhile. */
+function isCurrent({ clusters, older }: Simulation, { member }: Promoted): boolean {
+  const [now, known] = [clusters.get(member.key), older?.get(member.key)];
+  return known?.desired === now?.desired && known?.promotion?.at === now?.promotion?.at;
 }
 
 function newRollout(number: number, revision: string): BundleRollout {
@@ -87,11 +128,18 @@ function withGates(status: BundleRolloutStatus): BundleRolloutStatus {
   };
 }
 
-function membersOf(simulation: Simulation, { spec }: BundleRollout): readonly Member[] {
+/** `older`: what the leader knows of deployments; undefined: what there is. */
+function membersOf(
+  simulation: Simulation,
+  { spec }: BundleRollout,
+  older: Simulation["older"],
+): readonly Member[] {
   const skip = new Set(spec.skip ?? []);
   return [...simulation.clusters.values()]
+    .filter((cluster) => isTargetOf(simulation.desired, cluster))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map((simulated) => {
+    .map((current) => {
+      const simulated = older === undefined ? current : asKnown(current, older.get(current.name));
       const {
         name,
         labels: _,
@@ -106,7 +154,7 @@ function membersOf(simulation: Simulation, { spec }: BundleRollout): readonly Me
         ...cluster,
         desired,
         key: name,
-        content: spec.revision,
+        content: isTargetOf(spec.revision, current) ? spec.revision : "",
         isReady: cluster.isReady && cluster.applied === desired,
         cannotVerify: verifies ? undefined : "its agent is older",
         isPaused: cluster.isPaused || simulation.isPaused,
@@ -117,18 +165,42 @@ function membersOf(simulation: Simulation, { spec }: BundleRollout): readonly Me
     });
 }
 
+/** Clusters are listed by each leader, their deployments are not. */
+function asKnown(
+  current: SimulatedCluster,
+  before: SimulatedCluster | undefined,
+): SimulatedCluster {
+  const { labels, isConnected, isPaused, isOffSchedule, live, isOutdated, verifies } = current;
+  const known = before ?? { ...current, ...fresh, promotion: undefined, refused: undefined };
+  return { ...known, labels, isConnected, isPaused, isOffSchedule, live, isOutdated, verifies };
+}
+
+/** Clusters that no target matches any more lose what they have, at once. */
+function withdraw({ clusters, desired }: Simulation): void {
+  for (const cluster of clusters.values())
+    if (!isTargetOf(desired, cluster))
+      Object.assign(cluster, {
+        ...fresh,
+        promotion: undefined,
+        refused: undefined,
+        unreadySinceMs: undefined,
+        testsPassed: undefined,
+        hasGivenUp: false,
+        isHeld: false,
+      } satisfies Partial<SimulatedCluster>);
+}
+
 function inputsOf(
   simulation: Simulation,
   rollout: BundleRollout,
 ): Omit<StepInputs, "stable" | "goesBack" | "isSuperseded" | "next"> {
   const { strategy, nowMs, isPaused } = simulation;
   const windowOf: WindowOf = ({ schedule = "" }, atMs) => windowStateOf(simulation, schedule, atMs);
-  const members = membersOf(simulation, rollout);
-  const clusters = [...simulation.clusters.values()].map(({ name, labels }) => ({
-    key: name,
-    name,
-    labels,
-  }));
+  const members = membersOf(simulation, rollout, simulation.older);
+  const clusters = members.flatMap(({ key, content }) => {
+    const { name = key, labels = {} } = simulation.clusters.get(key) ?? {};
+    return content === "" ? [] : [{ key, name, labels }];
+  });
   return {
     name: rollout.metadata.name,
     spec: rollout.spec,
@@ -142,7 +214,7 @@ function inputsOf(
     facts: {
       windowOf,
       openingOf: (windows, atMs) => openingOf(windows, windowOf, atMs),
-      isRolledOut: () => false,
+      isRolledOut: () => simulation.isOtherRolledOut,
       awaitedProblem: () => undefined,
       decisionOf({ uid = "" }) {
         const decision = simulation.decisions.get(uid);
@@ -196,15 +268,18 @@ function promote(
   cluster.unreadySinceMs = simulation.nowMs;
 }
 
-/** As the plan of deployments writes it: what goes on begins its deadline again. */
+/** As the plan of deployments writes it: what goes on begins its deadline again. Returns how many change. */
 function hold(
   { clusters, isPaused }: Pick<Simulation, "clusters" | "isPaused">,
   held: ReadonlySet<string>,
   nowMs: number,
-): void {
+): number {
+  let count = 0;
   for (const cluster of clusters.values()) {
     const isHeld = held.has(cluster.name);
     const isNowPaused = cluster.isPaused || isPaused;
+    if (cluster.isHeld === isHeld && cluster.wasPaused === isNowPaused) continue;
+    count += 1;
     const isResumed = cluster.wasPaused && !isNowPaused && !cluster.isReady;
     const goesOn = (cluster.isHeld && !isHeld) || isResumed;
     if (goesOn && cluster.promotion !== undefined)
@@ -212,17 +287,19 @@ function hold(
     cluster.isHeld = isHeld;
     cluster.wasPaused = isNowPaused;
   }
+  return count;
 }
 
 /** New clusters whose turn has not come get the revision before. */
 function deployStable(simulation: Simulation, { status }: BundleRollout): void {
   const stable = completedOf(simulation.rollouts, status?.stable)?.spec.revision;
   if (stable === undefined) return;
-  for (const cluster of simulation.clusters.values())
-    if (cluster.desired === "" && !cluster.isPaused) {
-      cluster.desired = stable;
-      cluster.unreadySinceMs = simulation.nowMs;
-    }
+  for (const cluster of simulation.clusters.values()) {
+    const isTarget = isTargetOf(simulation.desired, cluster) && isTargetOf(stable, cluster);
+    if (cluster.desired !== "" || cluster.isPaused || !isTarget) continue;
+    cluster.desired = stable;
+    cluster.unreadySinceMs = simulation.nowMs;
+  }
 }
 
 /** Settles, and all become ready, so many times; the clusters promoted each time. */

@@ -7,7 +7,7 @@ import type {
 } from "@flotilla/shared/api/rollout";
 import type { Member } from "../member.ts";
 import type { WindowState } from "../stage-windows.ts";
-import type { Promoted, StepResult } from "../staged-step.ts";
+import { type Promoted, type StepResult, stepRollout } from "../staged-step.ts";
 import type { StepInputs } from "../step-inputs.ts";
 
 /** A cluster as it is; the revision's content is its name. */
@@ -83,14 +83,28 @@ export interface Pass {
   readonly inputs: StepInputs;
   readonly result: StepResult;
   readonly promoted: readonly Promoted[];
+  /** The clusters as they are: a leader whose cache is older has others in its inputs. */
+  readonly actual: readonly Member[];
 }
 
 export interface Simulation {
+  /** The engine; a test may plant a fault in it. */
+  step: (inputs: StepInputs) => StepResult;
   readonly clusters: Map<string, SimulatedCluster>;
   nowMs: number;
   strategy: RolloutStrategy;
   desired: string;
   isPaused: boolean;
+  /** Of the chart, for all clusters. */
+  readonly tests: Member["tests"];
+  /** Whether the rollout of the other app has come so far as gates wait for. */
+  isOtherRolledOut: boolean;
+  /** What a new leader knows of deployments, until it has caught up; undefined: it has. */
+  older: ReadonlyMap<string, SimulatedCluster> | undefined;
+  /** When a new leader makes sure that it has seen what the last one wrote. */
+  catchesUp: "before decisions" | "before promotions" | "never";
+  /** How many clusters have joined: each has a name of its own. */
+  joined: number;
   /** Schedules by name; one that is not here is open. */
   readonly windows: Map<string, SimulatedWindow>;
   rollouts: BundleRollout[];
@@ -98,6 +112,8 @@ export interface Simulation {
   readonly dependencyProblems: Map<string, string>;
   /** By UID of the Gate. */
   readonly decisions: Map<string, GateDecision>;
+  /** Each rollout with each diff that was approved in it, whatever became of the stage. */
+  readonly approved: Set<string>;
   /** What the leader remembers of the answers of agents, by name. */
   readonly plans: Map<string, SimulatedPlan>;
   /** Whether agents answer what they are asked. */
@@ -111,17 +127,25 @@ const startMs = Date.parse("2026-12-01T00:00:00Z");
 export function simulate(
   strategy: RolloutStrategy,
   clusters: readonly SimulatedCluster[],
+  tests: Simulation["tests"] = "Ignored",
 ): Simulation {
   return {
+    step: stepRollout,
     clusters: new Map(clusters.map((cluster) => [cluster.name, cluster])),
     nowMs: startMs,
     strategy,
     desired: "v2",
     isPaused: false,
+    tests,
+    isOtherRolledOut: false,
+    older: undefined,
+    catchesUp: "before decisions",
+    joined: 0,
     windows: new Map(),
     rollouts: [],
     dependencyProblems: new Map(),
     decisions: new Map(),
+    approved: new Set(),
     plans: new Map(),
     isAnswering: true,
     onPass: () => undefined,
@@ -159,6 +183,11 @@ export function aSimulatedCluster(
     refused: undefined,
     ...fields,
   };
+}
+
+/** Whether a revision has something for a cluster. `v4` is for some regions only; all others for all clusters. */
+export function isTargetOf(revision: string, { labels }: SimulatedCluster): boolean {
+  return revision !== "v4" || labels["region"] !== "c";
 }
 
 /** So many, c00 and so on. */
