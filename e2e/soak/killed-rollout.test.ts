@@ -1,18 +1,20 @@
 /**
- * A staged rollout over simulated clusters whose hub is killed again and again, and once frozen, while installations fail, agents are
- * away and labels move clusters between stages. An observer that reads only the API server checks limits and the gate at each state.
- * `FLOTILLA_ROLLOUT_CLUSTERS` and `FLOTILLA_ROLLOUT_KILLS` set other numbers.
+ * A staged rollout over simulated clusters whose hub is killed again and again, and once frozen, while installations fail and are retried,
+ * some never end and count as failed, agents are away, and labels move clusters between stages. An observer that reads only the API
+ * server checks the limit of each stage and the gate at each promotion, by the labels that clusters had then, and the end is the
+ * computed one. `FLOTILLA_ROLLOUT_CLUSTERS` and `FLOTILLA_ROLLOUT_KILLS` set other numbers.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { clusters, helmOps, type RolloutStrategy } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
-import { gates } from "@flotilla/shared/api/rollout";
+import { gates, type StageStatus } from "@flotilla/shared/api/rollout";
 import { selfSubjectReviews } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { startSimulation } from "../bench/agents/simulation.ts";
 import { startTestFleet } from "../src/harness/fleet.ts";
+import { observedStages } from "../src/rollout/observed-stages.ts";
 import { observeRollouts } from "../src/rollout/rollout-observer.ts";
 
 const count = Number(process.env["FLOTILLA_ROLLOUT_CLUSTERS"] ?? "120");
@@ -20,19 +22,34 @@ const kills = Number(process.env["FLOTILLA_ROLLOUT_KILLS"] ?? "6");
 /** Agents that are away for a while: one in twenty. */
 const away = Math.ceil(count / 20);
 const canaries = Math.ceil(count / 10);
+/** Clusters of each stage that are promoted and do not become ready: as many as may fail, of prod three in a hundred. */
+const failing = { canary: 1, prod: Math.ceil(count * 0.03) };
 const limits = { canary: 3, prod: Math.ceil(count / 10) };
+/** Clusters whose labels move them to the other stage. */
+const moved = { toCanary: 5, toProd: 3 };
 /** Longer than the Lease of the leader lasts. */
 const frozenMs = 30_000;
+/** Longer than the hub is away, and longer than a retry takes. */
+const deadline = { text: "2m", ms: 120_000 };
+/** Time enough to end an agent while it installs. */
+const slowly = "20s";
 
 const app = "many-1";
 const strategy: RolloutStrategy = {
+  progressDeadline: deadline.text,
   stages: [
     {
       name: "canary",
       clusterSelector: { matchLabels: { ring: "canary" } },
       maxUnavailable: limits.canary,
+      maxFailures: failing.canary,
     },
-    { name: "prod", before: [{ name: "board", approval: {} }], maxUnavailable: limits.prod },
+    {
+      name: "prod",
+      before: [{ name: "board", approval: {} }],
+      maxUnavailable: limits.prod,
+      maxFailures: failing.prod,
+    },
   ],
 };
 
@@ -44,18 +61,29 @@ test(`in a rollout over ${count} clusters no limit and no gate is broken by ${ki
   const { hub } = fleet;
   const observer = await observeRollouts(hub, app);
   afterAll(() => observer.close());
-  const simulate = async (name: string, agents: number, bundles: number) => {
+  const simulate = async (
+    name: string,
+    agents: number,
+    { bundles = 0, latency = "300ms", failureRate = 0.03 } = {},
+  ) => {
     const simulation = await startSimulation({
-      ...{ name, agents, bundles, latency: "300ms", failureRate: 0.03, keep: true },
+      ...{ name, agents, bundles, latency, failureRate, keep: true },
       kubeconfig: fleet.hubPlane.kubeconfig,
       logFile: join(fleet.dir, "logs", `${name}.log`),
       environment: { HOME: fleet.dir, PATH: process.env["PATH"] ?? "" },
     });
-    afterAll(() => simulation.end());
+    afterAll(() => {
+      process.kill(simulation.pid, "SIGCONT");
+      return simulation.end();
+    });
     return simulation;
   };
-  await simulate("many", count - away, 1);
-  const absent = await simulate("away", away, 0);
+  const lasting = { latency: slowly, failureRate: 0 };
+  await simulate("many", count - away - failing.canary - failing.prod, { bundles: 1 });
+  const absent = await simulate("away", away);
+  // By their names they are promoted first.
+  const stuckCanaries = await simulate("first", failing.canary, lasting);
+  const stuckInProd = await simulate("among", failing.prod, lasting);
   const label = (name: string, ring: string) =>
     hub.patch(
       clusters,
@@ -65,7 +93,11 @@ test(`in a rollout over ${count} clusters no limit and no gate is broken by ${ki
   const names = (await hub.list(clusters, { namespace })).items
     .map(({ metadata }) => metadata.name)
     .sort();
-  const canary = new Set(names.filter((name) => name.startsWith("many-")).slice(0, canaries));
+  const isStuck = (name: string) => name.startsWith("first-") || name.startsWith("among-");
+  const canary = new Set([
+    ...names.filter((name) => name.startsWith("first-")),
+    ...names.filter((name) => name.startsWith("many-")).slice(0, canaries - failing.canary),
+  ]);
   for (const name of canary) await label(name, "canary");
   const change = (body: object) =>
     hub.patch(helmOps, { namespace, name: app }, { type: "merge", body: { spec: body } });
@@ -100,7 +132,9 @@ test(`in a rollout over ${count} clusters no limit and no gate is broken by ${ki
     await fleet.startHub();
   }
 
-  await observer.until(() => promoted() >= limits.canary);
+  await observer.until(() => promoted() >= limits.canary && arePromoted("first-"));
+  process.kill(stuckCanaries.pid, "SIGSTOP");
+  process.kill(absent.pid, "SIGSTOP");
   await kill();
   const waiting = await waitingGate();
   assert.equal(promoted(), canaries, "the gate waits for all canaries, and prod for the gate");
@@ -113,20 +147,68 @@ test(`in a rollout over ${count} clusters no limit and no gate is broken by ${ki
     { type: "merge", body: { status: { decision } } },
     { subresource: "status" },
   );
+  await observer.until(() => arePromoted("among-"));
+  process.kill(stuckInProd.pid, "SIGSTOP");
   const steps = kills - 1;
   for (let step = 1; step <= steps; step += 1) {
     const due = canaries + Math.floor(((count - away - canaries) * step) / (steps + 1));
     await observer.until(() => promoted() >= due);
-    if (step === 1) process.kill(absent.pid, "SIGSTOP");
-    if (step === 2) await moveLabels();
+    if (step === Math.min(2, steps)) await moveLabels();
     await (step === 3 ? freeze() : kill());
     if (step === Math.min(4, steps)) process.kill(absent.pid, "SIGCONT");
   }
-  await observer.until(() =>
-    [...observer.latest.values()].every((each) => isPromoted(each) && each.isReady),
+  const stages = { canary: canaries + moved.toCanary - moved.toProd, prod: 0 };
+  stages.prod = count - stages.canary;
+  await observer.until(() => status()?.phase === "Completed" && status()?.clusters?.offline === 0);
+  await untilEnded({
+    canary: { total: stages.canary, failed: failing.canary },
+    prod: { total: stages.prod, failed: failing.prod },
+  });
+  const stuck = [...observer.latest.values()].filter(({ isReady }) => !isReady);
+  assert.deepEqual(
+    stuck.map(({ cluster }) => cluster).sort(),
+    names.filter(isStuck),
+    "all others are ready",
   );
-  await observer.until(() => observer.rollouts.at(-1)?.status?.phase === "Completed");
+  process.kill(stuckCanaries.pid, "SIGCONT");
+  process.kill(stuckInProd.pid, "SIGCONT");
+  await untilEnded({
+    canary: { total: stages.canary, failed: 0 },
+    prod: { total: stages.prod, failed: 0 },
+  });
+  assert.ok([...observer.latest.values()].every((each) => isPromoted(each) && each.isReady));
+  assert.equal(new Set([...observer.latest.values()].map(({ desired }) => desired)).size, 1);
   assert.deepEqual(broken(), []);
+
+  function arePromoted(prefix: string): boolean {
+    const states = [...observer.latest.values()].filter(({ cluster }) =>
+      cluster.startsWith(prefix),
+    );
+    return states.length > 0 && states.every(isPromoted);
+  }
+
+  function status() {
+    return observer.rollouts.at(-1)?.status;
+  }
+
+  /** Resolves when each stage has these numbers and nothing else, and the rollout is completed. */
+  async function untilEnded(
+    expected: Readonly<Record<string, { readonly total: number; readonly failed: number }>>,
+  ): Promise<void> {
+    await observer.until(
+      () =>
+        status()?.phase === "Completed" &&
+        (status()?.stages ?? []).every(({ name, phase, total, done, failed }) => {
+          const end = expected[name];
+          return (
+            phase === "Completed" &&
+            total === end?.total &&
+            failed === end.failed &&
+            done === total - failed
+          );
+        }),
+    );
+  }
 
   async function waitingGate() {
     const record = () =>
@@ -146,37 +228,52 @@ test(`in a rollout over ${count} clusters no limit and no gate is broken by ${ki
       const state = observer.latest.get(name);
       return state !== undefined && !isPromoted(state) && name.startsWith("many-");
     });
-    for (const name of pending.slice(0, 5)) await label(name, "canary");
-    for (const name of [...canary].slice(0, 3)) await label(name, "prod");
+    assert.ok(pending.length >= moved.toCanary, "some still wait for their turn");
+    for (const name of pending.slice(0, moved.toCanary)) await label(name, "canary");
+    const done = [...canary].filter((name) => !isStuck(name));
+    for (const name of done.slice(0, moved.toProd)) await label(name, "prod");
   }
 
-  /** One sentence for each state that no limit or gate permits. */
+  /** One sentence for each promotion that no limit or gate permits. */
   function broken(): readonly string[] {
-    const passedAt = Math.min(
-      ...observer.rollouts
-        .filter(({ status }) =>
-          (status?.stages ?? []).some(({ gates: records = [] }) =>
-            records.some(({ name, result }) => name === "board" && result === "Passed"),
-          ),
-        )
-        .map(({ metadata }) => Number(metadata.resourceVersion)),
+    const [content] = new Set([...observer.latest.values()].map(({ desired }) => desired));
+    const canaryIsDone = storedSince((stages) =>
+      stages.some(({ name, phase }) => name === "canary" && phase === "Completed"),
     );
-    assert.ok(Number.isFinite(passedAt), "the decision was stored");
-    const inFlight = new Set<string>();
-    let largest = 0;
-    const sentences: string[] = [];
-    for (const state of observer.states.slice(from)) {
-      const { cluster, resourceVersion } = state;
-      if (isPromoted(state) && !state.isReady) inFlight.add(cluster);
-      else inFlight.delete(cluster);
-      largest = Math.max(largest, inFlight.size);
-      const most = resourceVersion < passedAt ? limits.canary : limits.canary + limits.prod;
-      if (inFlight.size > most)
-        sentences.push(`${inFlight.size} in flight at ${resourceVersion}, and ${most} may be`);
-      if (isPromoted(state) && resourceVersion < passedAt && !canary.has(cluster))
-        sentences.push(`${cluster} was promoted at ${resourceVersion}, before the gate passed`);
-    }
-    assert.ok(largest > limits.canary, "the limits were used");
+    const isPassed = storedSince((stages) =>
+      stages.some(({ gates: records = [] }) =>
+        records.some(({ name, result }) => name === "board" && result === "Passed"),
+      ),
+    );
+    const seen = {
+      states: observer.states.slice(from),
+      labels: observer.labels,
+      content: content ?? "",
+      deadlineMs: deadline.ms,
+    };
+    const { broken: sentences, largest } = observedStages(seen, [
+      {
+        name: "canary",
+        takes: ({ ring }) => ring === "canary",
+        maxUnavailable: limits.canary,
+        opensAt: 0,
+      },
+      {
+        name: "prod",
+        takes: () => true,
+        maxUnavailable: limits.prod,
+        opensAt: Math.max(canaryIsDone, isPassed),
+      },
+    ]);
+    assert.equal(largest.get("canary"), limits.canary, "the limit of canaries was used");
+    assert.equal(largest.get("prod"), limits.prod, "the limit of prod was used");
     return sentences;
+  }
+
+  /** The resource version at which the stages of the rollout were stored so first. */
+  function storedSince(isSo: (stages: readonly StageStatus[]) => boolean): number {
+    const found = observer.rollouts.find(({ status: stored }) => isSo(stored?.stages ?? []));
+    assert.ok(found, "it was stored");
+    return Number(found.metadata.resourceVersion);
   }
 });

@@ -1,10 +1,13 @@
 /** Records every state of the clusters of one app and of its rollouts, as the API server delivers them: it knows nothing of the hub. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BundleDeployment, bundleDeployments } from "@flotilla/shared/api";
+import { isDeepStrictEqual } from "node:util";
+import { type BundleDeployment, bundleDeployments, clusters } from "@flotilla/shared/api";
 import { clusterLabel } from "@flotilla/shared/api/names";
 import { type BundleRollout, bundleRollouts } from "@flotilla/shared/api/rollout";
+import { findCondition } from "@flotilla/shared/conditions";
 import { type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { parseTime } from "@flotilla/shared/time";
 
 /** A state of the BundleDeployment of one cluster. */
 export interface ClusterState {
@@ -16,6 +19,18 @@ export interface ClusterState {
   readonly desired: string;
   /** Its agent has applied that, and it is ready. */
   readonly isReady: boolean;
+  /** By the clock of the hub, ms since 1970; undefined: no staged rollout promoted it. */
+  readonly promotedAtMs: number | undefined;
+  /** Since when it is not ready, by the clock of the hub; undefined: it is, or that is not known. */
+  readonly unreadySinceMs: number | undefined;
+}
+
+/** The labels of a cluster from a resource version on. */
+export interface LabelState {
+  readonly atMs: number;
+  readonly resourceVersion: number;
+  readonly cluster: string;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface Observer {
@@ -23,6 +38,8 @@ export interface Observer {
   readonly states: readonly ClusterState[];
   /** The last state of each cluster. */
   readonly latest: ReadonlyMap<string, ClusterState>;
+  /** Each change of the labels of each cluster, and what they were in the beginning. */
+  readonly labels: readonly LabelState[];
   /** Each state of each BundleRollout. */
   readonly rollouts: readonly BundleRollout[];
   /** Resolves as soon as this holds, which is asked after each state. */
@@ -37,6 +54,8 @@ const retryMs = 100;
 export async function observeRollouts(rest: KubeRest, name: string): Promise<Observer> {
   const states: ClusterState[] = [];
   const latest = new Map<string, ClusterState>();
+  const labels: LabelState[] = [];
+  const labelled = new Map<string, LabelState>();
   const rollouts: BundleRollout[] = [];
   const waiting = new Set<{ isReached(): boolean; resolve(): void }>();
   const stop = new AbortController();
@@ -57,6 +76,19 @@ export async function observeRollouts(rest: KubeRest, name: string): Promise<Obs
       latest.set(state.cluster, state);
       evaluate();
     }),
+    await follow(rest, clusters, stop.signal, ({ metadata }) => {
+      const known = labelled.get(metadata.name);
+      if (isDeepStrictEqual(known?.labels, metadata.labels ?? {})) return;
+      const state = {
+        atMs: performance.now(),
+        resourceVersion: Number(metadata.resourceVersion),
+        cluster: metadata.name,
+        labels: metadata.labels ?? {},
+      };
+      labels.push(state);
+      labelled.set(metadata.name, state);
+      evaluate();
+    }),
     await follow(rest, bundleRollouts, stop.signal, (rollout) => {
       rollouts.push(rollout);
       evaluate();
@@ -65,6 +97,7 @@ export async function observeRollouts(rest: KubeRest, name: string): Promise<Obs
   return {
     states,
     latest,
+    labels,
     rollouts,
     until: (isReached) =>
       new Promise((resolve) => {
@@ -115,12 +148,15 @@ async function follow<T extends KubeObject>(
 }
 
 function stateOf({ metadata, spec, status }: BundleDeployment): ClusterState {
-  const { deploymentID: desired } = spec;
+  const { deploymentID: desired, promotion } = spec;
+  const ready = findCondition(status?.conditions, "Ready");
   return {
     atMs: performance.now(),
     resourceVersion: Number(metadata.resourceVersion),
     cluster: metadata.labels?.[clusterLabel] ?? "",
     desired,
     isReady: desired !== "" && status?.appliedDeploymentID === desired && status.ready === true,
+    promotedAtMs: parseTime(promotion?.at),
+    unreadySinceMs: ready?.status === "False" ? parseTime(ready.lastTransitionTime) : undefined,
   };
 }
