@@ -221,7 +221,7 @@ export const mutationsOfClusters: readonly Mutation[] = [
     plant: status(({ phase, message = "" }) => ({ message: phase === "Waiting" ? "" : message })),
   },
   {
-    fault: "nobody looks again when a window opens",
+    fault: "no step is made when a window opens",
     invariant: 12,
     plant: found(() => ({ wakesAtMs: undefined })),
   },

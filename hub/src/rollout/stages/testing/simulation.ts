@@ -112,7 +112,7 @@ export interface Simulation {
   readonly dependencyProblems: Map<string, string>;
   /** By UID of the Gate. */
   readonly decisions: Map<string, GateDecision>;
-  /** Each rollout with each diff that was approved in it, whatever became of the stage. */
+  /** Each rollout with each diff that was approved in it, also in stages that are gone. */
   readonly approved: Set<string>;
   /** What the leader remembers of the answers of agents, by name. */
   readonly plans: Map<string, SimulatedPlan>;
