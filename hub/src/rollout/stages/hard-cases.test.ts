@@ -388,14 +388,3 @@ test("a gate that fails and is asked for again many times keeps its newest recor
   assert.equal(gates.at(-1)?.result, "Waiting");
   assert.deepEqual(new Set(gates.map(({ gate }) => gate)).size, 4);
 });
-
-test("a cluster that no stage takes any more gets back what it had, too", () => {
-  const simulation = simulate({ stages: [{ name: "all" }] }, simulatedClusters(3));
-  rounds(simulation, 1);
-  simulation.strategy = { stages: [{ name: "all", upTo: 1 }] };
-  command(simulation, { state: "RolledBack" });
-  rounds(simulation, 2);
-
-  assert.deepEqual(revisions(simulation), ["v1", "v1", "v1"]);
-  assert.equal(statusOf(simulation).phase, "RolledBack");
-});

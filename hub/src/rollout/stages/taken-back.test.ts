@@ -91,3 +91,15 @@ function reasonsOf(simulation: Simulation): readonly unknown[] {
   const { phase, reason } = statusOf(simulation);
   return [phase, reason];
 }
+
+test("a cluster that no stage takes any more gets back what it had, too", () => {
+  const simulation = simulate({ stages: [{ name: "all" }] }, simulatedClusters(3));
+  rounds(simulation, 1);
+  simulation.strategy = { stages: [{ name: "all", upTo: 1 }] };
+  command(simulation, { state: "RolledBack" });
+  rounds(simulation, 2);
+
+  const revisions = [...simulation.clusters.values()].map(({ desired }) => desired);
+  assert.deepEqual(revisions, ["v1", "v1", "v1"]);
+  assert.equal(statusOf(simulation).phase, "RolledBack");
+});

@@ -48,8 +48,11 @@ const acts: readonly (readonly [weight: number, act: (on: Act) => void])[] = [
   ],
   [6, commandOf],
   [3, actOnPlans],
-  [1.5, ({ simulation, cluster }) =>
- waitForDependency(simulation, cluster, !cluster.waitsForDependency)],
+  [
+    1.5,
+    ({ simulation, cluster }) =>
+      waitForDependency(simulation, cluster, !cluster.waitsForDependency),
+  ],
   [2, ({ simulation }) => set(simulation, { isOtherRolledOut: !simulation.isOtherRolledOut })],
   [
     4,

@@ -8,14 +8,7 @@ export const mutationsOfClusters: readonly Mutation[] = [
     fault: "clusters are promoted by what the cache of a new leader shows",
     invariant: 7,
     plant: (simulation) => {
-      simulation.catchesUp = "never";
-    },
-  },
-  {
-    fault: "a rollback ends by what the cache of a new leader shows",
-    invariant: 9,
-    plant: (simulation) => {
-      simulation.catchesUp = "before promotions";
+      simulation.catchesUp = false;
     },
   },
   {

@@ -8,7 +8,7 @@ import { hasRevision, type Member } from "../member.ts";
 import { takenBack } from "../refusals.ts";
 import { stableOf } from "../rollout-facts.ts";
 import { openingOf, type WindowOf } from "../stage-windows.ts";
-import type { Promoted, StepResult } from "../staged-step.ts";
+import type { Promoted } from "../staged-step.ts";
 import type { StepInputs } from "../step-inputs.ts";
 import { answerPlans, planIn } from "./simulated-plans.ts";
 import {
@@ -46,7 +46,8 @@ export function pass(simulation: Simulation): readonly string[] | undefined {
   const stable = rollout.status?.stable ?? stableOf(rollouts, rollout);
   const inputs = { ...inputsOf(simulation, rollout), stable, goesBack, isSuperseded, next };
   const result = simulation.step(inputs);
-  if (older !== undefined && mustCatchUp(simulation, result)) {
+  const isWriting = !result.isStored || result.promotions.length > 0;
+  if (older !== undefined && simulation.catchesUp && isWriting) {
     simulation.older = undefined;
     return [];
   }
@@ -75,18 +76,6 @@ export function pass(simulation: Simulation): readonly string[] | undefined {
   deployStable(simulation, rollout);
   const answers = answerPlans(simulation, rollout, result.toPlan);
   return isDecided && names.length + answers + changes === 0 ? undefined : names;
-}
-
-/** Whether a new leader sees first what the last one wrote. */
-function mustCatchUp({ catchesUp }: Simulation, { isStored, promotions }: StepResult): boolean {
-  switch (catchesUp) {
-    case "before decisions":
-      return !isStored || promotions.length > 0;
-    case "before promotions":
-      return promotions.length > 0;
-    case "never":
-      return false;
-  }
 }
 
 /** The API server refuses to replace what somebody has written meanwhile. */

@@ -95,14 +95,14 @@ export interface Simulation {
   strategy: RolloutStrategy;
   desired: string;
   isPaused: boolean;
-  /** Of the chart, for all clusters. */
+  /** What the tests of the chart mean, in each cluster. */
   readonly tests: Member["tests"];
   /** Whether the rollout of the other app has come so far as gates wait for. */
   isOtherRolledOut: boolean;
   /** What a new leader knows of deployments, until it has caught up; undefined: it has. */
   older: ReadonlyMap<string, SimulatedCluster> | undefined;
-  /** When a new leader makes sure that it has seen what the last one wrote. */
-  catchesUp: "before decisions" | "before promotions" | "never";
+  /** Whether a new leader sees what the last one wrote before it decides or promotes anything. */
+  catchesUp: boolean;
   /** How many clusters have joined: each has a name of its own. */
   joined: number;
   /** Schedules by name; one that is not here is open. */
@@ -139,7 +139,7 @@ export function simulate(
     tests,
     isOtherRolledOut: false,
     older: undefined,
-    catchesUp: "before decisions",
+    catchesUp: true,
     joined: 0,
     windows: new Map(),
     rollouts: [],
