@@ -1,6 +1,10 @@
 /** A hub whose API server is restored from an older backup while everything runs. Nothing is uninstalled by that. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { ensureBinaries } from "@flotilla/local/binaries";
 import { copyEtcdData } from "@flotilla/local/control-plane";
 import { bundleDeployments, helmOps } from "@flotilla/shared/api";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
@@ -32,6 +36,20 @@ async function reportedAfter(name: string, epoch: number): Promise<void> {
   );
 }
 
+/** Runs the commands of docs/operations.md, which a person runs before the restored hub is started. */
+async function pauseEverything(): Promise<void> {
+  const guide = await readFile(join(import.meta.dirname, "../../../docs/operations.md"), "utf8");
+  const [, commands] = /^```sh\n(pause\(\) .*?)^```$/ms.exec(guide) ?? [];
+  assert.ok(commands !== undefined);
+  const { kubectl } = await ensureBinaries(["kubectl"]);
+  await promisify(execFile)("bash", ["-euo", "pipefail", "-c", commands], {
+    env: {
+      PATH: [dirname(kubectl), process.env["PATH"]].join(delimiter),
+      KUBECONFIG: fleet.hubPlane.kubeconfig,
+    },
+  });
+}
+
 beforeAll(async () => {
   await Promise.all(["changed", "deleted"].map(disaster.install));
   await fleet.stopHub();
@@ -61,18 +79,28 @@ test("a leader whose API server is restored while it runs logs it and ends, beca
   assert.equal(await fleet.workspace.bundleDeployment(cluster.name, "later"), undefined);
 });
 
-test("the agent converges to the desired state of the restored hub, and uninstalls nothing", async () => {
+test("a hub that starts with everything paused changes nothing in the cluster", async () => {
   // Until the agent has reported, every status is that of the backup.
   const before = {
     changed: await reportedEpoch("changed"),
     deleted: await reportedEpoch("deleted"),
   };
+  await pauseEverything();
   await fleet.startHub();
+
+  await reportedAfter("changed", before.changed);
+  await reportedAfter("deleted", before.deleted);
+  assert.deepEqual(await disaster.installed("changed"), untouched);
+  assert.deepEqual(await disaster.records("changed"), ["1 superseded", "2 deployed"]);
+  assert.deepEqual(await disaster.records("deleted"), []);
+});
+
+test("once it is resumed the agent converges to the desired state of the restored hub, and uninstalls nothing", async () => {
+  for (const name of ["changed", "deleted"])
+    await fleet.workspace.patchHelmOp(name, { paused: null });
 
   await disaster.record("changed", 3, "deployed");
   await disaster.record("deleted", 1, "deployed");
-  await reportedAfter("changed", before.changed);
-  await reportedAfter("deleted", before.deleted);
   await disaster.ready("changed", "1.0.0");
   await disaster.ready("deleted", "1.0.0");
   assert.deepEqual(await disaster.installed("changed"), { ...untouched, version: "1.0.0" });
