@@ -10,6 +10,7 @@ import { test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { fleetFormsApply } from "../fleet-forms/apply.ts";
 import { startCrdPlane } from "./crd-plane.ts";
+import { documentedObjectsApply } from "./documented-objects.ts";
 import { type PrintedObject, printedObjects } from "./printer-columns.ts";
 import {
   accepted,
@@ -88,6 +89,7 @@ for (const file of fixtures) {
 }
 
 fleetFormsApply(kubectl, kubeconfig);
+await documentedObjectsApply(kubectl);
 
 test("large integers in values keep all digits", async () => {
   const text = await succeed("kubectl", [
