@@ -120,14 +120,22 @@ async function versionIn(cluster: TestCluster): Promise<string | undefined> {
   return (await installedConfig(cluster.client, "web"))?.data?.["version"];
 }
 
-/** What kubectl prints of a rollout's sentence. */
-async function sentenceByKubectl(name: string): Promise<string> {
+/** What kubectl prints of what a rollout waits for, and since when. */
+async function waitingByKubectl(name: string): Promise<readonly string[]> {
   const kubectl = programFor(kubectlPath, fleet.hubPlane.kubeconfig);
   const { stdout } = await kubectl([
     ...["get", "bundlerollout", name, `--namespace=${namespace}`],
-    "--output=jsonpath={.status.message}",
+    '--output=jsonpath={.status.message}{"\\n"}{.status.since}',
   ]);
-  return stdout;
+  return stdout.split("\n");
+}
+
+/** What the command line says in its lines `message` and `since`. */
+async function waitingByCommand(user: User, app: string): Promise<readonly string[]> {
+  const text = await printed(user, "rollout", "status", app);
+  const [, message = ""] = /^message +(.*)$/m.exec(text) ?? [];
+  const [, since = ""] = /^since +(\S+) \(\S+\)$/m.exec(text) ?? [];
+  return [message, since];
 }
 
 const example = fileURLToPath(new URL("../../../examples/gate-smoke/main.ts", import.meta.url));
@@ -158,17 +166,16 @@ test("a CI job fails a gate, and everybody sees the same sentence", async () => 
 
   // The canary has the version, and waits for the CI job.
   const tested = await rolloutAs("waiting for the gate of canary", waitsIn("canary"));
-  const { message = "" } = tested.status ?? {};
+  const { message = "", since = "" } = tested.status ?? {};
   assert.match(message, /^waits for the gate smoke \(until .*\) of stage canary$/);
-  assert.equal(await sentenceByKubectl("web-1"), message);
-  assert.ok(
-    (await printed("bob", "rollout", "status", "web")).includes(`message      ${message}\n`),
-  );
-  assert.ok((await printed("bob", "rollout", "list")).includes(message));
+  assert.ok(Date.parse(since) <= Date.now(), since);
+  assert.deepEqual(await waitingByKubectl("web-1"), [message, since]);
+  assert.deepEqual(await waitingByCommand("bob", "web"), [message, since]);
+  assert.ok((await printed("bob", "rollout", "list")).includes(`${since}   ${message}\n`));
   await workspace.waitForHelmOp(
     "web",
-    "waiting with the same sentence",
-    ({ status }) => status?.rollout?.message === message,
+    "waiting with the same sentence, since the same time",
+    ({ status }) => status?.rollout?.message === message && status.rollout.since === since,
   );
   assert.deepEqual([await versionIn(canary), await versionIn(rest)], ["1.0.0", undefined]);
 
@@ -295,8 +302,9 @@ test("the next version goes the same way, and is taken back in all clusters", as
     ({ status }) => status?.phase === "RolledBack",
     "web-2",
   );
-  assert.equal(await sentenceByKubectl("web-2"), returned.status?.message);
-  assert.ok(ended.stdout.includes(returned.status?.message ?? "without a message"));
+  const { message, since } = returned.status ?? {};
+  assert.deepEqual(await waitingByKubectl("web-2"), [message, since]);
+  assert.ok(ended.stdout.includes(message ?? "without a message"));
   assert.deepEqual([await versionIn(canary), await versionIn(rest)], ["1.0.0", "1.0.0"]);
   // Without `maxHistory` two revisions are kept.
   for (const cluster of [canary, rest])
