@@ -7,10 +7,11 @@ import { namespaces } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
 import { type ChartServer, startChartServer } from "../harness/chart-server.ts";
 import { type ClusterClient, connectCluster } from "../harness/cluster-client.ts";
-import { leaseControlPlane } from "../harness/control-planes.ts";
+import { leaseControlPlane, type PlaneAccess } from "../harness/control-planes.ts";
 import type { InstallerSpec } from "../harness/in-process-installer.ts";
 
 export interface AgentCluster {
+  readonly plane: PlaneAccess;
   readonly client: ClusterClient;
   readonly charts: ChartServer;
   readonly spec: InstallerSpec;
@@ -27,6 +28,7 @@ export async function startAgentCluster(): Promise<AgentCluster> {
   const charts = await startChartServer();
   afterAll(() => charts.close());
   return {
+    plane,
     client,
     charts,
     spec: { kubeconfig: plane.kubeconfig, helm, kustomize, dataDir: join(dir, "data") },

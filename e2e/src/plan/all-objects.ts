@@ -1,8 +1,8 @@
-/** All objects of a cluster, read again and again: fast, and without the kinds that the API server itself writes all the time. */
+/** All objects of a cluster, read again and again: fast, and without the kinds that the cluster itself writes all the time. */
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 
-const ownKinds: ReadonlySet<string> = new Set(["Lease", "Event"]);
+const ownKinds: ReadonlySet<string> = new Set(["Lease", "Event", "Node"]);
 
 interface Kind {
   readonly path: string;

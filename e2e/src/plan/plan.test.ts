@@ -1,7 +1,6 @@
 /** Plans of the agent with the real Helm on a real control plane: what they say is what the upgrade that follows does. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import type { AssignmentRequest } from "@flotilla/agent/state";
 import type { DeploymentState } from "@flotilla/proto";
 import {
@@ -21,9 +20,19 @@ import { startInstaller } from "../harness/in-process-installer.ts";
 import { configMapText, definitionText } from "../harness/object-text.ts";
 import { accountRef, clusterRoleBindings, clusterRoleFor, clusterRoles } from "../harness/rbac.ts";
 import { allObjectsOf } from "./all-objects.ts";
+import {
+  changesBetween,
+  type HelmObjects,
+  helmObjects,
+  plannedIn,
+  resourceVersionsOf,
+  settledVersions,
+} from "./changed-objects.ts";
 import { secretTemplates, upgradedCharts, versionsOf } from "./plan-charts.ts";
+import { refuseDryRuns } from "./refused-dry-runs.ts";
 
-const { client, charts, spec } = await startAgentCluster();
+const cluster = await startAgentCluster();
+const { client, charts, spec } = cluster;
 const { url } = charts;
 const agent = await startInstaller(spec);
 const allObjects = allObjectsOf(client);
@@ -73,31 +82,14 @@ async function plan(
     },
     { signal, write: (text) => Promise.resolve(void parts.push(text)) },
   );
-  assert.deepEqual(await versions(), before);
+  assert.deepEqual(resourceVersionsOf(await allObjects()), before);
   const answer = parsePlanAnswer(Buffer.from(parts.join("")));
   assert.ok(answer, parts.join(""));
   return answer;
 }
 
-async function versions(): Promise<Readonly<Record<string, string>>> {
-  return resourceVersionsOf(await allObjects());
-}
-
-function resourceVersionsOf(objects: readonly KubeObject[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    objects.map((object) => [nameOf(object), object.metadata.resourceVersion ?? ""]),
-  );
-}
-
-/** Controllers write once more after an installation, and when a Job has ended. */
-async function settled(): ReturnType<typeof versions> {
-  for (let last = await versions(); ; ) {
-    const objects = await allObjects();
-    const next = resourceVersionsOf(objects);
-    if (!objects.some(isRunningJob) && isDeepStrictEqual(next, last)) return next;
-    last = next;
-  }
-}
+/** Also waits for Jobs to end. */
+const settled = () => settledVersions(allObjects, isRunningJob);
 
 function isRunningJob(object: KubeObject & { readonly status?: JobStatus }): boolean {
   const { kind, status } = object;
@@ -108,45 +100,21 @@ interface JobStatus {
   readonly conditions?: readonly { readonly type: string }[];
 }
 
-function nameOf({ kind, metadata: { namespace, name } }: KubeObject): string {
-  return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
-}
+/** A quantity that the API server stores in another form. */
+const webText = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: example.com/web, resources: {requests: {cpu: 1000m}}}]
+`;
 
-/** What Helm has in a namespace, without what changes with every write. */
-async function contents(namespace: string): Promise<ReadonlyMap<string, string>> {
-  const all = await allObjects();
-  return new Map(
-    all
-      .filter(({ metadata }) => metadata.namespace === namespace)
-      // Controllers copy the labels of a Service, or the annotations of a Deployment, to what they make.
-      .filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/managed-by"] === "Helm")
-      .filter(({ metadata }) => metadata.annotations?.["meta.helm.sh/release-name"] !== undefined)
-      .map((object) => {
-        const { managedFields, resourceVersion, generation, ...metadata } = object.metadata;
-        return [nameOf(object), JSON.stringify({ ...object, metadata, status: undefined })];
-      }),
-  );
-}
-
-function changesBetween(
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
-): readonly string[] {
-  const names = new Set([...before.keys(), ...after.keys()]);
-  return [...names]
-    .flatMap((name) => {
-      const [one, other] = [before.get(name), after.get(name)];
-      if (one === other) return [];
-      return `${name}: ${one === undefined ? "create" : other === undefined ? "delete" : "update"}`;
-    })
-    .toSorted();
-}
-
-/** What the headers of the text say of objects. */
-function plannedIn(text: string): readonly string[] {
-  return [...text.matchAll(/^# (.+: (?:create|update|delete|replace).*)$/gm)]
-    .map(([, header = ""]) => header)
-    .toSorted();
+/** What Helm has of a release. */
+async function contents(release: string): Promise<HelmObjects> {
+  return helmObjects(await allObjects(), release);
 }
 
 describe("a plan names what the upgrade that follows changes, and nothing else", () => {
@@ -379,6 +347,40 @@ test("definitions of a chart are shown beside its objects, and are not in the di
   assert.equal(keeps.result.result, "none", keeps.text);
   assert.deepEqual(plannedIn(replaces.text), [`CustomResourceDefinition widgets.${group}: update`]);
   assert.deepEqual(replaces.result.counts, { create: 0, update: 1, replace: 0, delete: 0 });
+});
+
+test("objects of a webhook that has side effects are compared without the API server, with a remark", async () => {
+  const rendered = (value: string) => ({
+    "a.yaml": configMapText("changed", { data: `{v: ${value}}` }),
+    "b.yaml": configMapText("same", { data: "{v: one}" }),
+    "c.yaml": webText,
+    "d.yaml": `apiVersion: v1\nkind: Secret\nmetadata: {name: other}\nstringData: {v: ${value}}\n`,
+  });
+  const [one, two] = await versionsOf(
+    "audited",
+    { templates: rendered("one") },
+    { templates: rendered("two") },
+  );
+  await install("audited", one);
+  await refuseDryRuns(cluster, "audited");
+  const before = await contents("audited");
+
+  const { result, text } = await plan(await requestOf("audited", two));
+  await install("audited", two);
+
+  assert.deepEqual(changesBetween(before, await contents("audited")), [
+    "ConfigMap audited/changed: update",
+    "Secret audited/other: update",
+  ]);
+  // Only the API server knows that 1000m is what it has stored as 1.
+  assert.deepEqual(plannedIn(text), [
+    "ConfigMap audited/changed: update",
+    "Deployment audited/web: update",
+    "Secret audited/other: update",
+  ]);
+  assert.match(text, /^-.*cpu: .*1.*\n\+.*cpu: .*1000m/m);
+  assert.deepEqual(result.remarks, ["NotComparedByServer"]);
+  assert.deepEqual([result.result, result.failures], ["changes", 0]);
 });
 
 test("a release that moves to another namespace is deleted there and created here", async () => {
