@@ -13,7 +13,7 @@ interface HelmObject {
 export type HelmObjects = ReadonlyMap<string, HelmObject>;
 
 /** The resource version of each object, by its name. */
-export type ResourceVersions = Readonly<Record<string, string>>;
+type ResourceVersions = Readonly<Record<string, string>>;
 
 export function resourceVersionsOf(objects: readonly KubeObject[]): ResourceVersions {
   return Object.fromEntries(

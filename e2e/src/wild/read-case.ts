@@ -18,6 +18,8 @@ export interface WildCase {
   /** As `07-duplicate-env`. */
   readonly name: string;
   readonly chart: ChartArchive;
+  /** The chart as another version, with a text that is in one of its templates replaced. */
+  chartAs(version: string, changed?: readonly [from: string, to: string]): Promise<ChartArchive>;
   /** Objects that the member cluster has before. */
   readonly clusterObjects: string | undefined;
   /** The documents that are applied to the hub; `step` 2 is the change that the case is about, where it is about one. */
@@ -32,9 +34,21 @@ export async function readWildCases(): Promise<readonly WildCase[]> {
 
 async function readWildCase(name: string): Promise<WildCase> {
   const dir = join(folder, name);
+  const chart = await readChart(join(dir, "chart"));
   return {
     name,
-    chart: await packChart(await readChart(join(dir, "chart"))),
+    chart: await packChart(chart),
+    async chartAs(version, [from, to] = ["", ""]) {
+      const files = [...chart.files].map(([path, text]): [string, string] => [
+        path,
+        path === "Chart.yaml"
+          ? text.replace(`version: ${chart.version}`, `version: ${version}`)
+          : path.startsWith("templates/")
+            ? text.replace(from, to)
+            : text,
+      ]);
+      return await packChart({ ...chart, version, files: new Map(files) });
+    },
     clusterObjects: (await readdir(dir)).includes("cluster.yaml")
       ? await readFile(join(dir, "cluster.yaml"), "utf8")
       : undefined,
@@ -49,11 +63,7 @@ async function readWildCase(name: string): Promise<WildCase> {
   };
 }
 
-async function readChart(dir: string): Promise<{
-  readonly name: string;
-  readonly version: string;
-  readonly files: ReadonlyMap<string, string>;
-}> {
+async function readChart(dir: string): Promise<Parameters<typeof packChart>[0]> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((e) => join(e.parentPath, e.name));
   const files = new Map<string, string>();

@@ -14,13 +14,23 @@ import {
   namespaces,
   type Resource,
 } from "@flotilla/shared/kube/objects";
+import type { FleetPlan } from "@flotilla/shared/plan";
 import { afterAll, beforeAll, test, vi } from "vitest";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
 import { hangMs } from "../harness/hang.ts";
 import { programFor } from "../harness/program.ts";
 import { pushChartIndex } from "../harness/push-artifact.ts";
 import { waitForObject } from "../harness/wait.ts";
+import { allObjectsOf } from "../plan/all-objects.ts";
+import {
+  changesBetween,
+  helmObjects,
+  plannedIn,
+  resourceVersionsOf,
+  settledVersions,
+} from "../plan/changed-objects.ts";
 import { readWildCases, type WildCase, type WildKind, wildKinds } from "./read-case.ts";
+import { wildUpgrades } from "./wild-upgrades.ts";
 
 /** What the users of the case expect of it; `kind` has been applied. */
 type Expectation = (release: WildRelease) => Promise<void>;
@@ -55,6 +65,14 @@ const jobs: Resource<KubeObject> = {
   ...{ group: "batch", version: "v1", kind: "Job", plural: "jobs" },
   namespaced: true,
 };
+const registries = {
+  "18-oci-image-index": { registry: registry.url, repository: "charts/pc18" },
+};
+/** In the order in which they are planned. */
+const releases = wildKinds.flatMap((kind) =>
+  cases.map((of) => ({ name: releaseName(of, kind), kind, of })),
+);
+const upgrades = wildUpgrades({ fleet, charts, registries, upgrades: releases });
 const container = ["spec", "template", "spec", "containers", 0];
 
 const expectations: Readonly<Record<string, Expectation>> = {
@@ -147,7 +165,8 @@ beforeAll(async () => {
   }
   const indexed = cases.find(({ name }) => name === "18-oci-image-index");
   assert.ok(indexed !== undefined);
-  await pushChartIndex({ registry: registry.url, repository: "charts/pc18" }, indexed.chart);
+  await pushChartIndex(registries["18-oci-image-index"], indexed.chart);
+  await upgrades.publish();
   for (const each of cases) for (const kind of wildKinds) await apply(each, kind);
 });
 
@@ -163,6 +182,50 @@ for (const each of cases)
     test.concurrent(`${each.name} is installed as its users expect, by a ${kind}`, async () => {
       await expectations[each.name]?.(releaseOf(each, kind));
     });
+
+// After the others, of whose releases it makes other versions.
+test("a plan of each upgrade names what the upgrade that follows changes, and nothing else, and changes nothing", async () => {
+  const read = allObjectsOf(cluster.client);
+  await upgrades.hold();
+  const versions = await settledVersions(read);
+  const before = await read();
+
+  const planned = new Map<string, readonly string[]>();
+  for (const release of releases)
+    planned.set(release.name, plannedChanges(await upgrades.plan(release)));
+
+  assert.deepEqual(resourceVersionsOf(await read()), versions);
+  await upgrades.letGo();
+  const after = await read();
+  const changed = new Map(
+    releases.map(({ name }) => [
+      name,
+      changesBetween(helmObjects(before, name), helmObjects(after, name)),
+    ]),
+  );
+  assert.deepEqual(planned, changed);
+  // The same templates change what has the version of the chart in it.
+  const unchanged = releases.filter(({ name }) => changed.get(name)?.length === 0);
+  assert.deepEqual(
+    unchanged.map(({ name }) => name),
+    ["01", "02", "05", "07", "09", "13", "14"].map((number) => `pc${number}-op`),
+  );
+});
+
+/** What the one cluster is said to get. */
+function plannedChanges({ groups, unchanged, unknown }: FleetPlan): readonly string[] {
+  assert.deepEqual(unknown, []);
+  const [group] = groups;
+  if (group === undefined) {
+    assert.equal(unchanged.count, 1);
+    return [];
+  }
+  assert.equal(group.result, "changes", group.message);
+  // A definition of two releases has the name of the last one that was upgraded.
+  return plannedIn(group.text ?? "").filter(
+    (each) => !each.startsWith("CustomResourceDefinition "),
+  );
+}
 
 function releaseName({ name }: WildCase, kind: WildKind): string {
   return `pc${name.slice(0, 2)}-${kind === "HelmOp" ? "op" : "hr"}`;
