@@ -63,3 +63,17 @@ export function cutTexts(page: Page, selector: string): Promise<readonly string[
     })
     .map(({ outerHTML }) => outerHTML.slice(0, 200))`);
 }
+
+/** For `page.evaluate`: ends after the page has drawn ages, such as those of its events, that many times. */
+export function ticks(count: number): string {
+  return `new Promise((resolve) => {
+    let left = ${count};
+    const observer = new MutationObserver(() => {
+      left -= 1;
+      if (left > 0) return;
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(document.body, { characterData: true, subtree: true });
+  })`;
+}

@@ -6,18 +6,25 @@ import { bundleRollouts } from "@flotilla/shared/api/rollout";
 import type { ObjectRef } from "@flotilla/shared/kube/objects";
 import { type TestContext, test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
-import type { ClusterClient } from "../harness/cluster-client.ts";
 import { waitForObject } from "../harness/wait.ts";
-import { openPage, startBrowser } from "./browser.ts";
+import { openPage, startBrowser, ticks } from "./browser.ts";
 import {
   act,
   logIn,
-  pods,
   setPodStatus,
   startDashboardFleet,
   versionedChart,
 } from "./dashboard-fleet.ts";
 import { completeJob, hookedChart } from "./hooked-chart.ts";
+import {
+  assertWithoutSecrets,
+  changePlanted,
+  objectsWithSecrets,
+  plantedApps,
+  plantSecrets,
+  upgradePlanted,
+} from "./planted-secrets.ts";
+import { apiChart, podOf, startPod } from "./waiting-pods.ts";
 
 const dashboard = await startDashboardFleet({
   clusters: [{ env: "test" }, { env: "prod" }],
@@ -134,47 +141,6 @@ test("every replica opens the session of another one, and asks the one that has 
   assert.deepEqual(errors, []);
 });
 
-/** A Deployment of one pod, which no scheduler of these clusters takes: the test says where it runs. */
-const api = (version: string) =>
-  chartArchive({
-    ...{ name: "api", version },
-    templates: {
-      "all.yaml": `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: api}
-spec:
-  selector: {matchLabels: {app: api}}
-  template:
-    metadata: {labels: {app: api, version: {{ .Chart.Version | quote }}}}
-    spec:
-      schedulerName: nobody
-      containers: [{name: app, image: example.com/api}]
-`,
-    },
-  });
-
-async function podOf(client: ClusterClient, version: string): Promise<string> {
-  for (;;) {
-    const labelSelector = `app=api,version=${version}`;
-    const [pod] = await client.reader.list(pods, { namespace: "default", labelSelector });
-    if (pod !== undefined) return pod.metadata.name;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
-async function startPod(client: ClusterClient, name: string): Promise<void> {
-  const now = new Date().toISOString();
-  const yes = { status: "True", lastTransitionTime: now };
-  await setPodStatus(
-    client,
-    { namespace: "default", name },
-    {
-      phase: "Running",
-      conditions: ["PodScheduled", "Ready"].map((type) => ({ type, ...yes })),
-    },
-  );
-}
-
 /** A HelmOp for all clusters with these stages, whose chart has the versions 1.0.0, which it names, and 1.1.0. */
 async function createStaged(name: string, stages: RolloutStrategy["stages"]): Promise<ObjectRef> {
   charts.publish(await versionedChart(name, "1.0.0"), await versionedChart(name, "1.1.0"));
@@ -211,6 +177,10 @@ test("a staged rollout is approved, halted, resumed and rolled back on the page"
   await decisions.getByRole("link", { name: /staged/ }).click();
   const stages = page.getByRole("region", { name: "Stages" });
   await stages.getByText(status?.message ?? "").waitFor();
+  const since = stages.locator(".rollout-sentence time");
+  assert.ok(status?.since);
+  assert.equal(await since.getAttribute("datetime"), status.since);
+  assert.match((await since.locator("..").textContent()) ?? "", /^ since \d+[smh]$/);
   assert.match(
     await act(page, "Approve"),
     /^flotilla approve helmop staged sha256:[0-9a-f]{64} -n fleet-default --stage rest$/,
@@ -295,7 +265,7 @@ test("a user without the right to approve reads which one is missing", async (t)
 });
 
 test("an upgrade that is stuck on one of two clusters says why, and where", async (t) => {
-  charts.publish(await api("1.0.0"), await api("1.1.0"));
+  charts.publish(await apiChart("1.0.0"), await apiChart("1.1.0"));
   const of = { namespace, name: "api" };
   await hub.create(helmOps, {
     metadata: of,
@@ -385,16 +355,45 @@ test("the overview draws no frame while an app is in progress and nothing change
   assert.deepEqual(errors, []);
 });
 
-/** Ends after the page has drawn ages, such as those of its events, that many times. */
-function ticks(count: number): string {
-  return `new Promise((resolve) => {
-    let left = ${count};
-    const observer = new MutationObserver(() => {
-      left -= 1;
-      if (left > 0) return;
-      observer.disconnect();
-      resolve();
-    });
-    observer.observe(document.body, { characterData: true, subtree: true });
-  })`;
-}
+// The last one: an app stays broken.
+test("values of Secrets are on no page of a planned rollout, and in no object, log, Event or metric where they do not belong", async (t) => {
+  const { page, context, errors } = await openLoggedIn(t);
+  const stages = page.getByRole("region", { name: "Stages" });
+
+  /** Opens the page of the app, which shows this of its plan, and approves it. */
+  async function approvePlan(kind: keyof typeof plantedApps, shown: RegExp): Promise<string> {
+    await page.goto(`${first}/apps/${kind}/${namespace}/${plantedApps[kind]}`);
+    await stages.getByText(shown).waitFor();
+    const html = await page.content();
+    assertWithoutSecrets(`the page of the ${kind}`, html);
+    await act(page, "Approve");
+    return html;
+  }
+  const completed = (name: string) =>
+    waitForObject(
+      hub,
+      bundleRollouts,
+      { namespace, name },
+      "completed",
+      ({ status }) => status?.phase === "Completed",
+    );
+  await plantSecrets(dashboard);
+  for (const kind of ["HelmOp", "HelmRelease"] as const)
+    await approvePlan(kind, /^First installation .*in 2 clusters$/);
+  for (const name of ["planted-1", "helmrelease-seeded-1"]) await completed(name);
+
+  await changePlanted(hub);
+  await approvePlan("HelmOp", /^Changes \(1 to update\) in 2 clusters$/);
+  const html = await approvePlan("HelmRelease", /^Changes \(2 to update\) in 2 clusters$/);
+  assert.match(html, /\*\*\* \(live\)/);
+  for (const name of ["planted-2", "helmrelease-seeded-2"]) await completed(name);
+  // The API server and Helm name the value when they reject it.
+  await upgradePlanted(hub, "3.0.0");
+  await approvePlan("HelmOp", /^Would fail at 1 object .*in 2 clusters$/);
+  await fleet.workspace.waitForMessage("planted", /clusterIP/);
+
+  const { hub: ofHub, clusters } = await objectsWithSecrets(context.request, dashboard);
+  assert.deepEqual(ofHub, []);
+  for (const found of clusters) assert.deepEqual(found, []);
+  assert.deepEqual(errors, []);
+});
