@@ -15,7 +15,8 @@ import {
   statusOf,
 } from "./testing/index.ts";
 
-test("a rollback that is halted or paused says so, and goes on for the reason that it began with", () => {
+/** Three clusters, of which the last has failed: they go back one after the other. */
+function rollingBack(): Simulation {
   const simulation = simulate(
     { stages: [{ name: "all" }], maxUnavailable: 1, onFailure: "Rollback" },
     simulatedClusters(3),
@@ -26,6 +27,11 @@ test("a rollback that is halted or paused says so, and goes on for the reason th
   settle(simulation);
   failing.hasGivenUp = true;
   settle(simulation);
+  return simulation;
+}
+
+test("a rollback that is halted or paused says so, and goes on for the reason that it began with", () => {
+  const simulation = rollingBack();
   assert.deepEqual(reasonsOf(simulation), ["RollingBack", "TooManyFailures"]);
 
   command(simulation, { state: "Halted" });
@@ -45,16 +51,7 @@ test("a rollback that is halted or paused says so, and goes on for the reason th
 });
 
 test("a newer revision that waits for a rollback is named", () => {
-  const simulation = simulate(
-    { stages: [{ name: "all" }], maxUnavailable: 1, onFailure: "Rollback" },
-    simulatedClusters(3),
-  );
-  rounds(simulation, 2);
-  const [, , failing] = simulation.clusters.values();
-  assert.ok(failing !== undefined);
-  settle(simulation);
-  failing.hasGivenUp = true;
-  settle(simulation);
+  const simulation = rollingBack();
   simulation.desired = "v3";
   settle(simulation);
 
