@@ -46,6 +46,8 @@ async function pauseEverything(): Promise<void> {
     env: {
       PATH: [dirname(kubectl), process.env["PATH"]].join(delimiter),
       KUBECONFIG: fleet.hubPlane.kubeconfig,
+      // kubectl keeps a cache there.
+      HOME: fleet.dir,
     },
   });
 }
@@ -73,7 +75,7 @@ test("a leader whose API server is restored while it runs logs it and ends, beca
   const { code } = await fleet.hubProcess().exited;
   assert.equal(code, 1);
   // Which of the two depends on how long the restore took.
-  const last = /^flotilla-hub: .*(restored from a backup|lease was not renewed for \d+ s)/;
+  const last = /^flotilla-hub: .*(restored from a backup|lease was not renewed for [\d.]+ s)/;
   await lineInLog(fleet.hubLog, from, last);
   // Only the caches of this leader had its Bundle after the restore.
   assert.equal(await fleet.workspace.bundleDeployment(cluster.name, "later"), undefined);

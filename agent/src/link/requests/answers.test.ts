@@ -49,6 +49,14 @@ describe("a history", () => {
     );
     assert.deepEqual(accounts, ["tenant"]);
   });
+
+  test("has no error of Helm while the values that are secret in it cannot be read", async () => {
+    const { ask } = setUp({ status: "failed", description: 'Invalid value: "hunter2"' });
+
+    const entry = JSON.parse(await ask({ kind: "history" })) as { readonly description: string };
+
+    assert.match(entry.description, /^failed, with an error that is not shown: /);
+  });
 });
 
 describe("logs", () => {

@@ -73,6 +73,21 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
     return { content, client, release };
   }
 
+  /** Undefined: what is secret in the values cannot be read now. */
+  async function redactionOf(
+    content: DeploymentContent | undefined,
+    client: ImpersonatedClient,
+    signal: AbortSignal,
+  ): Promise<((text: string) => string) | undefined> {
+    if (content === undefined) return undefined;
+    try {
+      return (await deps.inputs.layers(content, { client, signal })).redact;
+    } catch {
+      signal.throwIfAborted();
+      return undefined;
+    }
+  }
+
   return async function answer({ deployment, body }, sink) {
     // A plan can also be requested for a deployment that is not assigned yet.
     if (body.kind === "plan") return await writePlan(deps, deployment, body, sink);
@@ -88,7 +103,11 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
       throw failed(`the agent has not installed a release for deployment ${deployment.name}`);
     switch (body.kind) {
       case "history":
-        return await writeHistory(deps, release, sink);
+        return await writeHistory(
+          deps,
+          { ...release, redact: await redactionOf(content, client, sink.signal) },
+          sink,
+        );
       case "log":
         return await writeLogs(deps, release, body, sink);
       case "diff":

@@ -16,17 +16,35 @@ const maxRevisions = 50;
 /** The error of a failed revision can be long. */
 const descriptionChars = 1_000;
 
+export interface HistoryRequest extends RequestedRelease {
+  /** Removes values of Secrets, which errors of the API server name. Absent: they cannot be read now. */
+  readonly redact: ((text: string) => string) | undefined;
+}
+
 /** Writes a line of JSON for each revision, newest first. */
 export async function writeHistory(
   deps: StoredDeps,
-  release: RequestedRelease,
+  release: HistoryRequest,
   { write, signal }: AnswerSink,
 ): Promise<void> {
   for (const revision of revisionsOf(deps, release).slice(0, maxRevisions)) {
     const stored = await readRevision(deps, release, revision, signal);
     const known = release.known?.find((each) => each.revision === revision);
-    if (stored !== undefined) await write(`${JSON.stringify(historyEntry(stored, known))}\n`);
+    if (stored === undefined) continue;
+    const description = shownDescription(stored, release.redact);
+    await write(`${JSON.stringify(historyEntry({ ...stored, description }, known))}\n`);
   }
+}
+
+/** Pure. What Helm says of a revision that has not failed is always the same. */
+function shownDescription(
+  { status, description = "" }: StoredRelease,
+  redact: HistoryRequest["redact"],
+): string {
+  if (redact !== undefined) return redact(description);
+  return status === "failed"
+    ? "failed, with an error that is not shown: it may have values of Secrets, and they cannot be read now"
+    : description;
 }
 
 /** Pure. `known`: what the agent knows of the revision, if it has created it. */

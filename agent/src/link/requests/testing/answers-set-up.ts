@@ -55,6 +55,8 @@ export interface Revision {
   readonly manifest?: readonly object[];
   readonly hooks?: readonly object[];
   readonly description?: string;
+  /** Default: `deployed`. */
+  readonly status?: string;
   /** Somebody else has written the record. */
   readonly isForeign?: boolean;
   /** The run that creates it has not ended. */
@@ -85,6 +87,7 @@ export function setUpAttempt(
       manifest = [],
       hooks = [],
       description = "Done",
+      status = "deployed",
       isForeign = false,
       isRunning = false,
     } = each;
@@ -92,7 +95,7 @@ export function setUpAttempt(
     const release = {
       ...{ name: "web", namespace: "shop", version: revision, hooks },
       manifest: manifest.map((object) => `---\n${formatYaml(object)}`).join(""),
-      info: { status: "deployed", description, last_deployed: "2026-01-01T00:00:00Z" },
+      info: { status, description, last_deployed: "2026-01-01T00:00:00Z" },
       chart: { metadata: { name: "web", version: `1.${index}.0`, appVersion: "7" } },
     };
     const stored = btoa(gzipSync(JSON.stringify(release)).toString("base64"));
