@@ -56,8 +56,8 @@ interface WildUpgrades {
   hold(): Promise<void>;
   /** What the agent says that the upgrade would change. */
   plan(upgrade: WildUpgrade): Promise<FleetPlan>;
-  /** Resolves when all are upgraded. */
-  letGo(): Promise<void>;
+  /** Resolves when all are upgraded, but those whose upgrade has failed. */
+  letGo(failing: readonly string[]): Promise<void>;
 }
 
 export function wildUpgrades({ fleet, charts, registries, upgrades }: UpgradesSpec): WildUpgrades {
@@ -166,12 +166,14 @@ export function wildUpgrades({ fleet, charts, registries, upgrades }: UpgradesSp
       );
       return fleetPlanSchema.parse(JSON.parse(parts.join("")));
     },
-    async letGo() {
+    async letGo(failing) {
       for (const each of upgrades) await patch(each, { rolloutStrategy: null });
-      await every("upgraded", bundleDeployments, ({ spec, status }) => {
+      await every("upgraded", bundleDeployments, ({ metadata, spec, status }) => {
         const { deploymentID, stagedDeploymentID } = spec;
-        const isPromoted = deploymentID === stagedDeploymentID;
-        return isPromoted && deploymentID === status?.appliedDeploymentID && status.ready === true;
+        if (deploymentID !== stagedDeploymentID) return false;
+        if (failing.some((name) => metadata.name.includes(name)))
+          return status?.attemptedDeploymentID === deploymentID;
+        return status?.appliedDeploymentID === deploymentID && status.ready === true;
       });
     },
   };

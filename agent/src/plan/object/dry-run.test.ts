@@ -1,6 +1,6 @@
 /** Answers of the API server to dry runs, as a kube-apiserver 1.36.3 writes them. */
 import assert from "node:assert/strict";
-import { KubeStatusError } from "@flotilla/shared/kube/client";
+import { type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
 import { configMaps, type KubeObject, secrets } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
@@ -166,6 +166,25 @@ describe("a dry run", () => {
     const busy = answer(429, "too many requests");
 
     await assert.rejects(run([busy]), busy);
+  });
+
+  test("sends fields without a value as Helm does, which a patch of the client leaves alone", async () => {
+    const rest = createMemoryApiServer();
+    rest.put(configMaps, live);
+    rest.failNext(conflictWith("kube-controller-manager"));
+    const sent: unknown[] = [];
+    const recording: KubeRest = {
+      ...rest,
+      patch(resource, ref, patch, options) {
+        sent.push(patch.body);
+        return rest.patch(resource, ref, patch, options);
+      },
+    };
+    const withNulls: KubeObject = { ...desired, ...{ immutable: null } };
+
+    await dryRunOf(recording, { resource: configMaps, desired, withNulls, live, method }, signal);
+
+    assert.deepEqual(sent, [withNulls, desired]);
   });
 
   test("is repeated if the object has changed meanwhile", async () => {

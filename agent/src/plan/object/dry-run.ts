@@ -35,6 +35,8 @@ export interface ApplyMethod {
 export interface Applied {
   readonly resource: Resource<KubeObject>;
   readonly desired: KubeObject;
+  /** The same with its nulls, which Helm sends: such a field gets its default, and is Helm's. Absent: there are none. */
+  readonly withNulls?: KubeObject;
   readonly live: KubeObject | undefined;
   readonly method: ApplyMethod;
 }
@@ -69,13 +71,13 @@ export async function dryRunOf(
 
 async function ask(
   rest: KubeRest,
-  { resource, desired, live, method }: Applied,
+  { resource, desired, withNulls = desired, live, method }: Applied,
   signal: AbortSignal,
 ): Promise<KubeObject> {
   if (live === undefined || !method.replaces)
     return await dryRunApply(
       rest,
-      { resource, applied: desired, live, force: method.force },
+      { resource, applied: withNulls, live, force: method.force },
       signal,
     );
   const { resourceVersion } = live.metadata;
@@ -106,8 +108,12 @@ async function answerTo(
   if (isNotFound(thrown) && live === undefined) return { kind: "no namespace" };
   const conflict = applyConflictOf(serverMessage);
   if (conflict !== undefined) {
-    if (conflict.isWithControllers && method.mayUseClient)
-      return await dryRunOf(rest, { ...applied, method: { ...method, force: true } }, signal);
+    if (conflict.isWithControllers && method.mayUseClient) {
+      const { resource } = applied;
+      // A patch of the client leaves fields without a value alone.
+      const patched = { resource, desired, live, method: { ...method, force: true } };
+      return await dryRunOf(rest, patched, signal);
+    }
     const managers = conflict.managers.map((name) => JSON.stringify(name)).join(", ");
     return {
       kind: "rejected",

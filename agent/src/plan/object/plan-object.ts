@@ -61,7 +61,12 @@ export async function planObject(plan: ReleasePlan, placed: PlacedObject): Promi
   if (typeof live === "string") return outcome(plan, placed, { action: "fails", why: live });
   const applied = live === undefined ? desired : desiredOf(plan, placed, document, live);
   const { rest, method, signal } = plan;
-  const answer = await dryRunOf(rest, { resource, desired: applied, live, method }, signal);
+  const withNulls = plan.isClientSide ? applied : desiredOf(plan, placed, document, document);
+  const answer = await dryRunOf(
+    rest,
+    { resource, desired: applied, withNulls, live, method },
+    signal,
+  );
   switch (answer.kind) {
     case "rejected":
       return outcome(plan, placed, { action: "fails", why: answer.why });
