@@ -388,3 +388,13 @@ test("a gate that fails and is asked for again many times keeps its newest recor
   assert.equal(gates.at(-1)?.result, "Waiting");
   assert.deepEqual(new Set(gates.map(({ gate }) => gate)).size, 4);
 });
+
+test("a stage with fewer clusters than minSuccess says what to change", () => {
+  const simulation = simulate({ stages: [{ name: "all", minSuccess: 2 }] }, simulatedClusters(1));
+  rounds(simulation, 2);
+
+  assert.equal(
+    statusOf(simulation).message,
+    "stage all: 1 of 2 done, and it has no more clusters: lower minSuccess, or add clusters to it",
+  );
+});

@@ -114,11 +114,11 @@ export function waitingText(waiting: Waiting): string {
     }
     case "ClustersMissing": {
       const { stage, done, needed, missing } = waiting;
-      const names =
+      const remedy =
         missing.count === 0
-          ? ""
+          ? ", and it has no more clusters: lower minSuccess, or add clusters to it"
           : `, ${namesText(missing)}: connect or resume enough of them, or change minSuccess`;
-      return `stage ${stage}: ${done} of ${needed} done${names}`;
+      return `stage ${stage}: ${done} of ${needed} done${remedy}`;
     }
     case "DependencyNotReady": {
       const { stage, clusters, dependencies, problems } = waiting;
