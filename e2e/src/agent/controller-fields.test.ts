@@ -204,6 +204,8 @@ test("what others fill in is not drift, and what is removed once it has ended is
     { type: "merge", body: { status: { conditions: failed } } },
     { fieldManager: "signer", subresource: "status" },
   );
+  // The agent has seen them by then: of a pod that it has never seen nobody knows that it had ended.
+  await agent.report(({ name, ready }) => name === "filled" && ready);
   // Its own controller removes the first Job.
   await waitUntilGone(client, jobs, own("ended"));
   for (const [resource, ended, other] of all) {

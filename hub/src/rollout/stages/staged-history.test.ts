@@ -16,6 +16,7 @@ test(`in ${histories} random histories no limit, gate or order is broken`, {
   let promotions = 0;
   let byReports = 0;
   let refusals = 0;
+  let breaches = 0;
   let leaders = 0;
   let unassigned = 0;
   const gates = new Map<string, number>();
@@ -25,6 +26,7 @@ test(`in ${histories} random histories no limit, gate or order is broken`, {
     try {
       const outcome = randomHistory(seed);
       const { promoted, promotedByReports, refused, phase } = outcome;
+      breaches += outcome.breached;
       leaders += outcome.leaders;
       unassigned += outcome.unassigned;
       for (const type of outcome.passed) gates.set(type, (gates.get(type) ?? 0) + 1);
@@ -41,6 +43,8 @@ test(`in ${histories} random histories no limit, gate or order is broken`, {
   assert.ok(promotions > histories);
   assert.ok(byReports > histories / 10, `${byReports} by reports`);
   assert.ok(refusals > histories / 100, `refused: ${refusals}`);
+  // After each of them nothing was promoted.
+  assert.ok(breaches > 1_000, `${breaches} breaches`);
   assert.ok(leaders > histories / 4, `${leaders} new leaders`);
   assert.ok(unassigned > histories / 4, `clusters in no stage: ${unassigned}`);
   for (const type of ["Soak", "Test", "Window", "Approval", "External", "Rollout"])

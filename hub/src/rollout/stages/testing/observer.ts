@@ -27,6 +27,8 @@ export interface ObservedCounts {
   readonly promotedByReports: number;
   /** Promotions that an agent has refused. */
   readonly refused: number;
+  /** Rollouts with a breach that was stored: after it nothing gets the revision until somebody resumes it. */
+  readonly breached: number;
   /** Passes in which clusters were in no stage. */
   readonly unassigned: number;
   /** Gates of each type that have passed in some pass. */
@@ -38,6 +40,7 @@ export function createObserver(simulation: Simulation): Observer {
   const gates = createGateCheck(simulation);
   const refusals = new Set<string>();
   const passed = new Set<string>();
+  const breached = new Set<string>();
   const repeats = createRepeatCheck();
   /** Skipped in a rollout that was taken back when that ended: what is not skipped any more then keeps what it has. */
   const skippedAtEnd = new Map<string, readonly string[]>();
@@ -58,6 +61,7 @@ export function createObserver(simulation: Simulation): Observer {
     // Twice the work: some of them are enough.
     if (passes % 3 === 0) checkRepeated(pass, simulation);
     const { stored, name } = inputs;
+    if (stored?.breach !== undefined) breached.add(name);
     const { phase } = result.status;
     if (phase === "RolledBack" && stored?.phase !== phase)
       skippedAtEnd.set(
@@ -122,6 +126,7 @@ export function createObserver(simulation: Simulation): Observer {
       promoted: total,
       promotedByReports: moves.promoted(),
       refused: refusals.size,
+      breached: breached.size,
       unassigned,
       passed,
     }),
