@@ -373,3 +373,13 @@ test("what a deployment waits for is named, and since when it was met", () => {
   const { dependenciesMetAt } = statusOf(deployed(), { ...going, dependenciesMetAt: "earlier" });
   assert.equal(dependenciesMetAt, "earlier");
 });
+
+test("what no object can be called is not a dependency: an agent decides no sentence about others", () => {
+  const { waitsFor } = statusOf({
+    ...deployed(),
+    phase: "pending",
+    waitsFor: ["all; run: curl evil", "x".repeat(300), "database"],
+  });
+
+  assert.deepEqual(waitsFor, ["database"]);
+});

@@ -109,7 +109,7 @@ export function deploymentStatus(
     ...(state.failures !== undefined && { failures: state.failures }),
     ...(state.request !== undefined && { lastRequest: toRequest(state.request) }),
     ...(state.refusedAt !== undefined && { refusedAt: state.refusedAt }),
-    ...(state.waitsFor !== undefined && { waitsFor: state.waitsFor.map(nameOfDeployment) }),
+    ...namedDependencies(state),
     ...(state.failuresBy !== undefined && {
       installFailures: state.failuresBy.install,
       upgradeFailures: state.failuresBy.upgrade,
@@ -128,12 +128,15 @@ function waitsForDependencies(
   );
 }
 
-/** The limit of a name of a Kubernetes object. */
-const nameChars = 253;
-
-function nameOfDeployment(name: string): string {
-  return cutText(name, nameChars);
+/** Names of Kubernetes objects alone: they stand in sentences about the rollout of the whole fleet, and the agent of one cluster says them. */
+function namedDependencies({
+  waitsFor = [],
+}: DeploymentState): Pick<BundleDeploymentStatus, "waitsFor"> {
+  const names = waitsFor.filter((name) => objectName.test(name));
+  return names.length === 0 ? {} : { waitsFor: names };
 }
+
+const objectName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /** The limit of the cause of a failure. */
 const causeChars = 512;

@@ -368,6 +368,17 @@ test("the dependency is named that clusters wait for, with what keeps its rollou
     "stage all waits for database in 2 clusters: c00, c01",
   );
 
+  const [cluster] = simulation.clusters.values();
+  assert.ok(cluster !== undefined);
+  cluster.dependencies = Array.from({ length: 9 }, (_, index) => `x${index}`);
+  for (const name of cluster.dependencies) simulation.dependencyProblems.set(name, `${name} waits`);
+  settle(simulation);
+  assert.equal(
+    statusOf(simulation).message,
+    "stage all waits for database, x0, x1, … in 2 clusters: c00, c01; x0 waits; x1 waits",
+  );
+
+  for (const each of simulation.clusters.values()) each.dependencies = ["database"];
   simulation.dependencyProblems.set("database", "the rollout database-3 is halted");
   settle(simulation);
   assert.match(statusOf(simulation).message ?? "", /: c00, c01; the rollout database-3 is halted$/);

@@ -33,13 +33,15 @@ export function memberWaiting(input: WaitingStage, members: readonly ClassedMemb
   const flying = inFlight.filter(({ member }) => !member.isHeld);
   const isFree = choosePromotions(members, limits).length > 0;
   if (blocked.length > 0) {
-    const dependencies = [...new Set(blocked.flatMap((each) => each.member.dependencies))].sort();
+    const all = [...new Set(blocked.flatMap((each) => each.member.dependencies))].sort();
+    // Agents say the names: a sentence has room for a few, and only these are looked up.
+    const dependencies = named(all);
     return {
       reason: "DependencyNotReady",
       stage: stage.name,
       clusters: named(keysOf(blocked)),
       dependencies,
-      problems: dependencies.flatMap((name) => input.dependencyProblem(name) ?? []),
+      problems: dependencies.first.flatMap((name) => input.dependencyProblem(name) ?? []),
       isIdle: blocked.length === inFlight.length && !isFree,
     };
   }

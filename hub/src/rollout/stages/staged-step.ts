@@ -173,8 +173,11 @@ function withLateText(decided: Decided, parts: readonly StageParts[], rollout: s
       `clusters that came late: ${waitingText(planWaiting({ stage, rollout }, waiting, members))}`,
     ];
   });
-  if (texts.length === 0) return decided;
-  const message = [decided.message, ...texts].filter((each) => each !== "").join("; ");
+  const [first, ...others] = texts;
+  if (first === undefined) return decided;
+  const more = others.length === 0 ? "" : `; so do clusters in ${others.length} other stages`;
+  const text = `${first}${more}`;
+  const message = decided.message === "" ? text : `${decided.message}; ${text}`;
   return decided.phase === "Completed"
     ? { ...decided, reason: "GateWaiting", message }
     : { ...decided, message };

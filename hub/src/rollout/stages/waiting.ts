@@ -48,9 +48,9 @@ export type Waiting =
       readonly reason: "DependencyNotReady";
       readonly stage: string;
       readonly clusters: Named;
-      /** The deployments that they wait for; empty: not known. */
-      readonly dependencies: readonly string[];
-      /** What keeps the rollouts of these from going on, as sentences. */
+      /** The deployments that they wait for; none: not known. */
+      readonly dependencies: Named;
+      /** What keeps the rollouts of the first of these from going on, as sentences. */
       readonly problems: readonly string[];
       readonly isIdle: boolean;
     }
@@ -122,7 +122,7 @@ export function waitingText(waiting: Waiting): string {
     }
     case "DependencyNotReady": {
       const { stage, clusters, dependencies, problems } = waiting;
-      const what = dependencies.length === 0 ? "dependencies" : namesText(named(dependencies));
+      const what = dependencies.count === 0 ? "dependencies" : namesText(dependencies);
       const text = `stage ${stage} waits for ${what} in ${clustersText(clusters)}: ${namesText(clusters)}`;
       return [text, ...problems].join("; ");
     }
