@@ -1,4 +1,20 @@
 export { authoritiesDigest, hubServerName } from "./authorities.ts";
+export type {
+  DeploymentKey,
+  DeploymentState,
+  DriftedObject,
+  DriftInfo,
+  DriftRecord,
+  ReleaseCondition,
+  ReleaseInfo,
+  RequestResult,
+  ResourceCounts,
+  ResourceState,
+  RevisionInfo,
+  SourceDigest,
+  UnreadyResource,
+} from "./deployment-state.ts";
+export { reportedConditionTypes } from "./deployment-state.ts";
 export {
   agentMessageFromWire,
   agentMessageToWire,
@@ -15,11 +31,6 @@ export type {
   AgentRequest,
   AnswerChunk,
   AnswerEnd,
-  DeploymentKey,
-  DeploymentState,
-  DriftedObject,
-  DriftInfo,
-  DriftRecord,
   EnrollRequest,
   EnrollResponse,
   HubMessage,
@@ -33,20 +44,11 @@ export type {
   PlanOptions,
   PlanVerification,
   ReferencedObject,
-  ReleaseCondition,
-  ReleaseInfo,
   ReleaseRequest,
   RequestBody,
-  RequestResult,
-  ResourceCounts,
-  ResourceState,
-  RevisionInfo,
-  SourceDigest,
-  UnreadyResource,
   UserRequestBody,
   ValuesOptions,
 } from "./messages.ts";
-export { reportedConditionTypes } from "./messages.ts";
 export { createSendQueue, type MakeMessage, type SendQueue, writeMessage } from "./send-queue.ts";
 export {
   type FleetHandlers,

@@ -1,8 +1,9 @@
 /** Maps drift between the wire and our own type. What others wrote into the cluster is only displayed, so it is cleaned. */
+
+import type { DriftInfo } from "./deployment-state.ts";
 import type { Drift__Output, Drift as WireDrift } from "./generated/flotilla/v1/Drift.ts";
 import type { DriftEvent__Output } from "./generated/flotilla/v1/DriftEvent.ts";
 import type { DriftedObject__Output } from "./generated/flotilla/v1/DriftedObject.ts";
-import type { DriftInfo } from "./messages.ts";
 import { atMost, shown, wireLimits } from "./validation.ts";
 
 export function driftToWire({ objects, count, history, isWarning }: DriftInfo): WireDrift {

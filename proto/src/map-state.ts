@@ -1,5 +1,18 @@
 /** Maps DeploymentState between the wire and our own type. */
 
+import {
+  type DeploymentPhase,
+  type DeploymentState,
+  type ReleaseCondition,
+  type RequestResult,
+  type ResourceCounts,
+  type ResourceState,
+  type ResourceStateName,
+  type RevisionInfo,
+  reportedConditionTypes,
+  resourceStateNames,
+  type SourceDigest,
+} from "./deployment-state.ts";
 import type {
   DeploymentState__Output,
   _flotilla_v1_DeploymentState_Phase__Output as WirePhase,
@@ -14,19 +27,6 @@ import type { ResourceState__Output } from "./generated/flotilla/v1/ResourceStat
 import type { Revision__Output } from "./generated/flotilla/v1/Revision.ts";
 import type { SourceDigest__Output } from "./generated/flotilla/v1/SourceDigest.ts";
 import { driftFromWire, driftToWire } from "./map-drift.ts";
-import {
-  type DeploymentPhase,
-  type DeploymentState,
-  type ReleaseCondition,
-  type RequestResult,
-  type ResourceCounts,
-  type ResourceState,
-  type ResourceStateName,
-  type RevisionInfo,
-  reportedConditionTypes,
-  resourceStateNames,
-  type SourceDigest,
-} from "./messages.ts";
 import {
   atMost,
   cleanText,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
+import type { DeploymentState } from "./deployment-state.ts";
 import {
   agentMessageFromWire,
   agentMessageToWire,
@@ -12,13 +13,7 @@ import {
   hubMessageFromWire,
   hubMessageToWire,
 } from "./map.ts";
-import type {
-  AgentMessage,
-  DeploymentState,
-  EnrollRequest,
-  EnrollResponse,
-  HubMessage,
-} from "./messages.ts";
+import type { AgentMessage, EnrollRequest, EnrollResponse, HubMessage } from "./messages.ts";
 import { loadFleetService } from "./service.ts";
 import { aCertificate, agentMessage, hubMessage } from "./testing/index.ts";
 import { WireError, wireLimits } from "./validation.ts";

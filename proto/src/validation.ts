@@ -2,7 +2,7 @@
  * Validation of what the other side sent: sizes, names, numbers and printable text. A message that the contract does not
  * allow is rejected with a WireError. Pure.
  */
-import type { DeploymentKey } from "./messages.ts";
+import type { DeploymentKey } from "./deployment-state.ts";
 
 /** A message that the contract does not allow. Its stream is ended. */
 export class WireError extends Error {

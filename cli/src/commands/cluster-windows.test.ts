@@ -45,7 +45,7 @@ function staged(...windows: readonly StageWindow[]): Pick<ClusterWindowFacts, "s
   return { stages: [{ rollout: aRollout({}), stage: "prod", windows }] };
 }
 
-test("the windows of a cluster are listed in their zone and in that of the user, and why it is closed now", () => {
+test("the windows of a cluster are listed in their zone and in the user's, and why it is closed now", () => {
   assert.equal(
     textOf({ schedules: [nights] }),
     [

@@ -39,7 +39,7 @@ describe("the windows of a cluster are shown", () => {
     });
 });
 
-test("a name alone is that of a Schedule where there is one", async () => {
+test("a name alone means a Schedule where there is one", async () => {
   const rest = start();
   rest.put(clusters, { metadata: { namespace, name: "nights" }, spec: {} });
 

@@ -1,5 +1,6 @@
 /** Random messages that the contract allows. */
 import fc from "fast-check";
+import { resourceStateNames } from "../deployment-state.ts";
 import {
   type AgentMessage,
   type DeploymentState,
@@ -7,7 +8,6 @@ import {
   type RequestBody,
   wireLimits,
 } from "../index.ts";
-import { resourceStateNames } from "../messages.ts";
 import { aCertificate } from "./a-certificate.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 40 });

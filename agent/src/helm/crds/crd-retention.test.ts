@@ -246,7 +246,7 @@ describe("the definitions", () => {
     assert.deepEqual(applied, carsKept);
   });
 
-  test("of a release that is upgraded are those of the last deployed revision, with which Helm compares", async () => {
+  test("of a release that is upgraded are taken from the last deployed revision, with which Helm compares", async () => {
     const { install, retention, policy, applied } = createCrdCluster();
     install(2, "without definitions", "failed");
 
@@ -255,7 +255,7 @@ describe("the definitions", () => {
     assert.deepEqual(applied, carsKept);
   });
 
-  test("of a release that is upgraded are those of the last revision if none is deployed", async () => {
+  test("of a release that is upgraded are taken from the last revision if none is deployed", async () => {
     const { install, uninstall, retention, policy, applied } = createCrdCluster();
     uninstall();
     install(3, "plain", "failed");

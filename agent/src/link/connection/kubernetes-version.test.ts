@@ -9,7 +9,11 @@ const unused = new AbortController().signal;
 
 describe("the version of Kubernetes", () => {
   for (const [what, body, expected] of [
-    ["is that of the API server", '{"major":"1","gitVersion":"v1.36.3+k3s1"}', "v1.36.3+k3s1"],
+    [
+      "is the one that the API server says",
+      '{"major":"1","gitVersion":"v1.36.3+k3s1"}',
+      "v1.36.3+k3s1",
+    ],
     ["is not known where the API server does not say it", undefined, undefined],
     ["is not known where the answer has none", '{"major":"1"}', undefined],
     ["is not known where the answer is not JSON", "ok", undefined],

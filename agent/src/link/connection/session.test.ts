@@ -29,7 +29,7 @@ function read(wire: WireHubMessage): ReadHubMessage {
   return connect.responseDeserialize(connect.responseSerialize(wire));
 }
 
-/** The agent's side of a stream. As that of gRPC it has one status, after all that was sent before. */
+/** The agent's side of a stream. Like a stream of gRPC it has one status, after all that was sent before. */
 class FakeStream extends Duplex {
   /** The kinds of the messages that the agent has sent. */
   readonly sent: string[] = [];

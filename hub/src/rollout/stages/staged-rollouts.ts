@@ -33,6 +33,7 @@ import { approvalRemark } from "./approvals.ts";
 import { isNameChecked, namesCheckedSince } from "./checked-names.ts";
 import { chooseRollout, outdatedRollouts } from "./choose-rollout.ts";
 import { dependencyProblem } from "./dependency-rollouts.ts";
+import { isPlannedIn, waitingIn } from "./gate-members.ts";
 import { createGateWriter } from "./gate-writer.ts";
 import { hasRevision, type Member } from "./member.ts";
 import {
@@ -387,17 +388,4 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
 function earlier(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return Math.min(one, other);
-}
-
-function waitingIn(
-  members: readonly Member[],
-  assignment: ReadonlyMap<string, string>,
-  stage: string,
-): readonly Member[] {
-  return members.filter((member) => assignment.get(member.key) === stage && !hasRevision(member));
-}
-
-/** Whether an approval is about it. One that is not about a plan is about all. */
-function isPlannedIn({ plan: own }: Member, plan: GateRecord["plan"]): boolean {
-  return plan === undefined || (own?.kind === "known" && plan.diffs.includes(own.diff));
 }

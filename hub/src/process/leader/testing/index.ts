@@ -1,4 +1,18 @@
 export {
+  app,
+  begin,
+  canary,
+  gate,
+  inField,
+  rest,
+  saidBy,
+  stages,
+  testRows,
+  waitsFor,
+  windows,
+  wrongSelector,
+} from "./bad-rollouts.ts";
+export {
   applyStep,
   clusterNames,
   type FleetStep,
