@@ -49,6 +49,22 @@ describe("the tables of apps", () => {
     );
   });
 
+  test("say what a rollout waits for while all clusters are ready with the version before", () => {
+    const conditions = [{ type: "Ready", status: "True", message: "" }] as const;
+    const messageOf = (rollout: object) => {
+      const app = anObject("web", { version: "1.2.9", summary, conditions, rollout });
+      const [table = ""] = appTables(new Map([["HelmOp", [app]]]));
+      return table.split("\n")[1]?.slice("apps/web   1.2.9     1/2".length).trim();
+    };
+
+    assert.equal(
+      messageOf({ phase: "RolledBack", message: "clusters have got back what they had before" }),
+      "rollout RolledBack: clusters have got back what they had before",
+    );
+    assert.equal(messageOf({ phase: "Completed" }), "");
+    assert.equal(messageOf({ phase: "Superseded", message: "a newer one was started" }), "");
+  });
+
   test("show no Bundle that was made for an app that is shown", () => {
     const apps = new Map([
       ["HelmOp", [anObject("web")]],

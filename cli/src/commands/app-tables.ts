@@ -22,6 +22,7 @@ interface ShownStatus {
   readonly summary?: BundleSummary;
   readonly version?: string;
   readonly history?: readonly { readonly chartVersion?: string }[];
+  readonly rollout?: { readonly phase: string; readonly message?: string };
 }
 
 /** Bundles that were made for one of these apps are left out. */
@@ -52,14 +53,19 @@ function rowOf(app: KubeObject): readonly string[] {
   ];
 }
 
-/** Why it is not accepted, not read or not ready, or is ready as far as is known. */
-function problemOf({ conditions }: ShownStatus): string {
-  return (
-    ["Accepted", "Polled", "Ready"]
-      .map((type) => findCondition(conditions, type))
-      .find((condition) => condition?.status === "False" || condition?.reason === "Offline")
-      ?.message ?? ""
-  );
+/** Why it is not accepted, not read or not ready, or is ready as far as is known; else what its clusters are ready with meanwhile. */
+function problemOf({ conditions, rollout }: ShownStatus): string {
+  const problem = ["Accepted", "Polled", "Ready"]
+    .map((type) => findCondition(conditions, type))
+    .find((condition) => condition?.status === "False" || condition?.reason === "Offline");
+  return problem?.message ?? rolloutText(rollout);
+}
+
+/** Nothing for one that has ended well: VERSION is what all clusters have then. */
+function rolloutText(rollout: ShownStatus["rollout"]): string {
+  const { phase, message = "" } = rollout ?? {};
+  const isOver = phase === undefined || phase === "Superseded";
+  return isOver || message === "" ? "" : `rollout ${phase}: ${message}`;
 }
 
 /** By the key of the Bundle of each app whether a Bundle was made for it: another object may have had the name first. */
