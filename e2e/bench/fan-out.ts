@@ -84,7 +84,12 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
   ];
 }
 
-function createClusters({ fleet }: BenchFleet, namespace: string, round: number): Promise<void> {
+/** A thousand Clusters without agents, with the label `bench: round-N`. */
+export function createClusters(
+  { fleet }: BenchFleet,
+  namespace: string,
+  round: number,
+): Promise<void> {
   return inParallel(many, atATime, (index) =>
     fleet.hub.create(clusters, {
       apiVersion,

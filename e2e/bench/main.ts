@@ -10,6 +10,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { connectedAgents } from "./agents/agents.ts";
+import { besideEarlierVersion } from "./before-stages.ts";
 import { dashboard } from "./dashboard/dashboard.ts";
 import { drifting } from "./drifting.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
@@ -71,12 +72,15 @@ const agentsPart = "agents";
 const plansPart = "plans";
 const rolloutsPart = "rollouts";
 const growthPart = "growth";
+/** With two fleets. */
+const beforeStagesPart = "before-stages";
 /** Without a hub. */
 const planPart = "plan";
 
 const names = [
   ...parts.map(([name]) => name),
   planPart,
+  beforeStagesPart,
   agentsPart,
   plansPart,
   rolloutsPart,
@@ -110,6 +114,7 @@ if (parts.some(([name]) => isChosen(name))) {
   }
 }
 if (isChosen(planPart)) keep(await planOfOneAgent());
+if (isChosen(beforeStagesPart)) keep(await besideEarlierVersion());
 if (isChosen(agentsPart))
   await connectedAgents({
     agents: Number(values.agents),

@@ -130,7 +130,7 @@ export function restartFigures(
       unit: "ms",
       value: backMs,
       baseline: { what: "as many bare clients connect", value: bare.connectMs },
-      bar: 3 * bare.connectMs,
+      bar: 2 * bare.connectMs,
       detail: `the hub's CPU: ${hubCpu.toFixed(1)} s`,
     },
     {

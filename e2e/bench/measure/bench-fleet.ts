@@ -15,6 +15,7 @@ import {
 } from "../../src/harness/chart-archive.ts";
 import { startChartServer } from "../../src/harness/chart-server.ts";
 import { startTestFleet, type TestCluster, type TestFleet } from "../../src/harness/fleet.ts";
+import type { EntryFiles } from "../../src/harness/processes.ts";
 import { imagePrograms } from "./image-programs.ts";
 import { type WatchedObjects, watchObjects } from "./watched-objects.ts";
 
@@ -51,14 +52,25 @@ export interface BenchOptions {
 /** The one cluster with an agent. */
 export const oneCluster: HelmOp["spec"]["targets"] = [{ clusterName: "cluster-1" }];
 
-export async function startBenchFleet(): Promise<BenchFleet> {
-  const programs = await imagePrograms();
+/** What the fleet runs. */
+export interface BenchPrograms {
+  /** Default: the sources of this version. */
+  readonly entryFiles?: EntryFiles;
+  readonly hubFlags?: readonly string[];
+}
+
+/** By default with the programs that the images have. */
+export async function startBenchFleet(programs?: BenchPrograms): Promise<BenchFleet> {
+  const { entryFiles, hubFlags = [] } = programs ?? {
+    entryFiles: await imagePrograms(),
+    // Not the default port: another hub on this machine may have it.
+    hubFlags: ["--replica-listen=127.0.0.1:0"],
+  };
   const fleet = await startTestFleet({
     clusters: [{}],
     ownPlanes: true,
-    entryFiles: () => programs,
-    // Not the default port: another hub on this machine may have it.
-    hubFlags: () => ["--replica-listen=127.0.0.1:0"],
+    entryFiles: () => entryFiles,
+    hubFlags: () => hubFlags,
   });
   const [cluster] = fleet.clusters;
   if (cluster === undefined) throw new Error("a fleet with one cluster has one");

@@ -189,6 +189,10 @@ test("agents of 0.2.0 are named where a plan is to be approved, and never stand 
 
   const { status } = await naming([old]);
   assert.match(status?.message ?? "", /1 group of changes in 1 cluster/);
+  // Its record is stored before the Gate is created.
+  await rolloutAs("none-3", "with its Gate", ({ status: { stages = [] } = {} }) =>
+    stages.some(({ gates: records = [] }) => records.some(({ uid }) => uid !== undefined)),
+  );
   const [gate] = (await hub.reader.list(gates)).filter(({ metadata }) =>
     metadata.name.startsWith("none-3-"),
   );
