@@ -22,6 +22,7 @@ import { manyInstalls, oneInstall } from "./installing.ts";
 import { type BenchFleet, startBenchFleet } from "./measure/bench-fleet.ts";
 import { endOfHub } from "./measure/end-of-hub.ts";
 import { type Figure, formatFigures, isMet } from "./measure/figures.ts";
+import { fixedWorkMs } from "./measure/machine.ts";
 import { planOfOneAgent } from "./plan.ts";
 import { planOfFleet } from "./plan-fleet.ts";
 import { pollingTogether } from "./polling-together.ts";
@@ -92,7 +93,9 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-console.log(`${availableParallelism()} processors, load ${loadavg()[0]?.toFixed(1)} at the start`);
+console.log(
+  `${availableParallelism()} processors, load ${loadavg()[0]?.toFixed(1)} at the start; a fixed piece of work takes ${fixedWorkMs().toFixed(0)} ms of processor time`,
+);
 const isChosen = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
 const figures: Figure[] = [];
 function keep(measured: readonly Figure[]): void {
