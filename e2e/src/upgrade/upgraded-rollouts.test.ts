@@ -168,12 +168,16 @@ test("agents of 0.2.0 are named where a plan is to be approved, and never stand 
       ],
     },
   });
-  const naming = async (clusters: readonly { readonly name: string }[]) =>
-    await rolloutAs("none-3", `naming ${clusters.length} outdated agents`, ({ status }) => {
-      const { message = "" } = status ?? {};
+  const naming = async (
+    clusters: readonly { readonly name: string }[],
+    isDesired: (rollout: BundleRollout) => boolean = () => true,
+  ) =>
+    await rolloutAs("none-3", `naming ${clusters.length} outdated agents`, (rollout) => {
+      const { message = "" } = rollout.status ?? {};
       return (
         message.includes("its agent has version 0.2.0") &&
-        fleet.clusters.every((each) => message.includes(each.name) === clusters.includes(each))
+        fleet.clusters.every((each) => message.includes(each.name) === clusters.includes(each)) &&
+        isDesired(rollout)
       );
     });
 
@@ -187,12 +191,11 @@ test("agents of 0.2.0 are named where a plan is to be approved, and never stand 
   await upgraded.stopAgent();
   await upgraded.startAgent();
 
-  const { status } = await naming([old]);
-  assert.match(status?.message ?? "", /1 group of changes in 1 cluster/);
-  // Its record is stored before the Gate is created.
-  await rolloutAs("none-3", "with its Gate", ({ status: { stages = [] } = {} }) =>
+  // The upgraded agent makes its plan first, and the Gate is created after its record is stored.
+  const { status } = await naming([old], ({ status: { stages = [] } = {} }) =>
     stages.some(({ gates: records = [] }) => records.some(({ uid }) => uid !== undefined)),
   );
+  assert.match(status?.message ?? "", /1 group of changes in 1 cluster/);
   const [gate] = (await hub.reader.list(gates)).filter(({ metadata }) =>
     metadata.name.startsWith("none-3-"),
   );
