@@ -4,7 +4,7 @@
  */
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { earlierVersion } from "../src/upgrade/earlier-version.ts";
-import { createClusters } from "./fan-out.ts";
+import { many as clusters, createClusters } from "./fan-out.ts";
 import {
   type BenchChart,
   type BenchFleet,
@@ -13,12 +13,12 @@ import {
   timed,
   untilCount,
 } from "./measure/bench-fleet.ts";
+import { endOfHub } from "./measure/end-of-hub.ts";
 import { type Figure, median } from "./measure/figures.ts";
 
 /** It accepts `rolloutStrategy` and ignores it. */
 const version = "0.2.0";
 const many = 50;
-const clusters = 1_000;
 
 /** What runs in both fleets; `round` keeps names apart. */
 interface Compared {
@@ -59,10 +59,11 @@ export async function besideEarlierVersion(): Promise<readonly Figure[]> {
     // From its sources, too.
     const current = await startBenchFleet({});
     try {
-      await Promise.all([addTargets(earlier), addTargets(current)]);
-      const figures: Figure[] = [];
-      for (const each of compared) figures.push(await compare(each, { earlier, current }));
-      return figures;
+      return await Promise.race([
+        compareAll({ earlier, current }),
+        endOfHub(earlier),
+        endOfHub(current),
+      ]);
     } finally {
       await current.close();
     }
@@ -74,6 +75,13 @@ export async function besideEarlierVersion(): Promise<readonly Figure[]> {
 interface Fleets {
   readonly earlier: BenchFleet;
   readonly current: BenchFleet;
+}
+
+async function compareAll(fleets: Fleets): Promise<readonly Figure[]> {
+  await Promise.all([addTargets(fleets.earlier), addTargets(fleets.current)]);
+  const figures: Figure[] = [];
+  for (const each of compared) figures.push(await compare(each, fleets));
+  return figures;
 }
 
 function one(chart: BenchChart): Compared {

@@ -9,7 +9,8 @@ import { type BenchFleet, inParallel, timed, untilCount } from "./measure/bench-
 import { type Figure, median } from "./measure/figures.ts";
 import { requestCounts, since } from "./measure/request-counts.ts";
 
-const many = 1_000;
+/** The number of Clusters that `createClusters` makes. */
+export const many = 1_000;
 const atATime = 32;
 const rounds = 3;
 
@@ -84,7 +85,7 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
   ];
 }
 
-/** A thousand Clusters without agents, with the label `bench: round-N`. */
+/** `many` Clusters without agents, with the label `bench: round-N`. */
 export function createClusters(
   { fleet }: BenchFleet,
   namespace: string,
