@@ -15,7 +15,7 @@ function anObject(name: string, status: object = {}, labels: Labels = {}): KubeO
 const summary = { ready: 1, desiredReady: 2 };
 
 describe("the tables of apps", () => {
-  test("are one for each kind that has any, in the order of the kinds", () => {
+  test("are one for each kind with apps, in the order of the kinds", () => {
     const apps = new Map(appKinds.map((kind) => [kind, [anObject("web")]]));
 
     const headers = appTables(apps).map((table) => table.split(" ")[0]);

@@ -1,4 +1,4 @@
-/** The apps of a fleet, a table for each kind that has any. Pure. */
+/** The apps of a fleet, a table for each kind with apps. Pure. */
 import type { BundleSummary, Condition } from "@flotilla/shared/api";
 import {
   type AppKind,

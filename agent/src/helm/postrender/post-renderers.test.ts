@@ -144,7 +144,7 @@ describe("where Helm may have changed what it passes to the plugin", () => {
       expected: { code: 1, stdout: "", stderr: "Error: denied\n" },
     },
     {
-      what: "the next run may fail as any other",
+      what: "the next run may fail, too",
       results: [release, failed],
       options: [plugin, "--dry-run=server", plugin],
       expected: failed,
