@@ -1,73 +1,9 @@
 import assert from "node:assert/strict";
-import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency";
-import { createStore } from "@flotilla/shared/kube/cache";
-import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
-import { conflict, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
-import { silentLog } from "@flotilla/shared/log";
-import { createFakeClock, settle } from "@flotilla/shared/time/testing";
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import { conflict, serverError } from "@flotilla/shared/kube/testing";
+import { settle } from "@flotilla/shared/time/testing";
 import { describe, it } from "vitest";
-import { createPublisher } from "./publisher.ts";
-
-interface Status {
-  readonly text: string;
-}
-
-interface Ship extends KubeObject {
-  readonly status?: Status;
-}
-
-const ships: Resource<Ship> = {
-  group: "example.com",
-  version: "v1",
-  kind: "Ship",
-  plural: "ships",
-  namespaced: true,
-};
-const ref = { namespace: "sea", name: "argo" };
-const key = keyOf(ref);
-const written = `replace ships ${key}`;
-
-/** A ship in the API server and in the cache. A test sets its desired status; `!` makes it urgent. */
-function start(
-  options: {
-    readonly concurrency?: number;
-    readonly others?: number;
-    readonly goesFirst?: Semaphore;
-  } = {},
-) {
-  const kube = createMemoryApiServer();
-  const clock = createFakeClock();
-  const store = createStore<Ship>();
-  const desired = new Map<string, string>();
-  const settled: string[] = [];
-  const launch = (name: string) =>
-    store.set(kube.put(ships, { metadata: { namespace: "sea", name } }));
-  launch(ref.name);
-  for (let index = 0; index < (options.others ?? 0); index += 1) launch(`other-${index}`);
-  const writer = createPublisher<Status, Ship>({
-    rest: kube,
-    resource: ships,
-    store,
-    rollUp: (ship) => {
-      const text = desired.get(ship.metadata.name);
-      return text === undefined ? undefined : { text };
-    },
-    isUrgent: (_before, after) => after.text.endsWith("!"),
-    onSettled: (name) => settled.push(name),
-    clock,
-    log: silentLog(),
-    ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
-    goesFirst: options.goesFirst,
-  });
-
-  /** Changes the desired status of a ship. */
-  const setDesired = (text: string, name = ref.name): void => {
-    desired.set(name, text);
-    writer.refresh(`sea/${name}`);
-  };
-  const stored = (name = ref.name) => kube.peek(ships, { namespace: "sea", name })?.status?.text;
-  return { kube, clock, store, desired, settled, writer, setDesired, stored };
-}
+import { key, ref, ships, start, written } from "./testing/index.ts";
 
 describe("a status writer", () => {
   it("writes an urgent status at once", async () => {
@@ -338,74 +274,6 @@ describe("a status writer", () => {
     assert.deepEqual(settled, [key]);
     // Nothing is retried: all that is left to do is to forget it.
     await clock.advance(5_000);
-    assert.deepEqual(clock.waiting(), []);
-  });
-});
-
-describe("a flush", () => {
-  it("resolves at once when nothing is pending", async () => {
-    const { kube, writer } = start();
-
-    await writer.flush();
-
-    assert.deepEqual(kube.writes, []);
-  });
-
-  it("writes what is pending, and resolves when it is stored", async () => {
-    const { kube, clock, writer, setDesired, stored } = start({ others: 1 });
-    setDesired("installing");
-    setDesired("installing", "other-0");
-
-    await writer.flush();
-
-    assert.equal(kube.writes.length, 2);
-    assert.equal(stored(), "installing");
-    assert.deepEqual(clock.waiting(), []);
-  });
-
-  it("waits for writes in flight and for later changes, also without tokens", async () => {
-    const { kube, writer, setDesired, stored } = start();
-    for (let index = 0; index < 4; index += 1) {
-      setDesired(`${index}!`);
-      await settle();
-    }
-    const unblock = kube.hold();
-    setDesired("last but one!");
-    setDesired("last");
-    let isOver = false;
-
-    const flushed = writer.flush().then(() => {
-      isOver = true;
-    });
-    await settle();
-    assert.equal(isOver, false);
-    unblock();
-    await flushed;
-
-    assert.equal(stored(), "last");
-  });
-
-  it("ignores objects that are enqueued later", async () => {
-    const { kube, clock, writer, setDesired } = start();
-    await writer.flush();
-
-    setDesired("ready!");
-    await clock.advance(5_000);
-
-    assert.deepEqual(kube.writes, []);
-  });
-
-  it("drops what cannot be written, and does not report it as settled", async () => {
-    const { kube, clock, settled, writer, setDesired } = start({ others: 1 });
-    kube.failNext(...Array.from({ length: 9 }, serverError));
-    setDesired("ready!");
-    await settle();
-    setDesired("installing", "other-0");
-
-    await writer.flush();
-
-    assert.equal(kube.writes.length, 3);
-    assert.deepEqual(settled, []);
     assert.deepEqual(clock.waiting(), []);
   });
 });
