@@ -57,6 +57,8 @@ export interface TestEngine extends Pick<ObservedObjects, "unready" | "drifted">
    * counted any more. Waits until there are so many, and what else can happen without I/O.
    */
   takePasses(count: number): Promise<readonly string[]>;
+  /** Waits until a state of a deployment is reported, which the result of a pass is some time after it began. */
+  reported(name: string): Promise<void>;
   /** Ends it. */
   stop(): Promise<void>;
 }
@@ -79,10 +81,18 @@ export function startTestEngine({
     createClusterInfoStore({ secrets, log }),
   ];
   const passes: string[] = [];
-  let passed: () => void = () => undefined;
+  const reported = new Set<string>();
+  let happened: () => void = () => undefined;
   function note(pass: string): void {
     passes.push(pass);
-    passed();
+    happened();
+  }
+  // Contents are unpacked by threads.
+  async function until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue())
+      await new Promise<void>((resolve) => {
+        happened = resolve;
+      });
   }
 
   async function pass(name: string, deployPass: DeployPass): Promise<DeployResult> {
@@ -150,7 +160,13 @@ export function startTestEngine({
       onCompared: objects.compared.on,
     },
     sources: createFetchedSources(),
-    outbox: { report: () => undefined, withdrawn: () => undefined },
+    outbox: {
+      report({ name }) {
+        reported.add(name);
+        happened();
+      },
+      withdrawn: () => undefined,
+    },
     ...{ concurrency: 2, metrics: new Registry() },
   });
   const ending = new AbortController();
@@ -169,15 +185,12 @@ export function startTestEngine({
     valuesChanged: inputs.values.emit,
     downstreamChanged: inputs.downstream.emit,
     async takePasses(count) {
-      // Contents are unpacked by threads.
-      while (passes.length < count)
-        await new Promise<void>((resolve) => {
-          passed = resolve;
-        });
+      await until(() => passes.length >= count);
       await clock.advance(0);
       await settle();
       return passes.splice(0).toSorted();
     },
+    reported: (name) => until(() => reported.has(name)),
     async stop() {
       ending.abort();
       await ended;
