@@ -24,6 +24,7 @@ export {
   byClusterNamespace,
   byContent,
   byDigest,
+  byManagement,
   byPinnedContent,
   byReferencedObject,
   byReplica,
@@ -33,6 +34,7 @@ export {
   bySourceReport,
   contentsPinnedBy,
   contentsReferredBy,
+  managedElsewhere,
   referencedObjectsOf,
   usedObjectsOf,
 } from "./cache/indexes.ts";

@@ -213,6 +213,7 @@ export {
   type TargetGroup,
   targetsFor,
   targetsOf,
+  targetsOfEach,
   toTargetCluster,
   toTargetGroup,
 } from "./targeting/match.ts";

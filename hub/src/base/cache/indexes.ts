@@ -1,5 +1,10 @@
 /** Indexes of the hub's informers. */
-import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
+import {
+  type Bundle,
+  type BundleDeployment,
+  type Cluster,
+  isManagedElsewhere,
+} from "@flotilla/shared/api";
 import type { BundleRollout } from "@flotilla/shared/api/rollout";
 import { defineIndex, type Index } from "@flotilla/shared/kube/cache";
 import { keyOf, type Secret } from "@flotilla/shared/kube/objects";
@@ -66,6 +71,14 @@ export const byReferencedObject: Index<BundleDeployment> = defineIndex(
 /** Clusters recorded as connected, by the replica that serves their agent. */
 export const byReplica: Index<Cluster> = defineIndex("replica", ({ status }) =>
   status?.agent?.connected === true ? [status.agent.replica ?? ""] : [],
+);
+
+/** The value of `byManagement`. */
+export const managedElsewhere = "elsewhere";
+
+/** Clusters that another system manages, under one value. */
+export const byManagement: Index<Cluster> = defineIndex("management", (cluster) =>
+  isManagedElsewhere(cluster) ? [managedElsewhere] : [],
 );
 
 /**

@@ -11,7 +11,14 @@ import { createSemaphore, type Semaphore } from "@flotilla/shared/concurrency";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
-import { bundleKeyOf, byBundle, clusterKeyOf, clusterNamespaceOf } from "../../base/index.ts";
+import {
+  bundleKeyOf,
+  byBundle,
+  byManagement,
+  clusterKeyOf,
+  clusterNamespaceOf,
+  managedElsewhere,
+} from "../../base/index.ts";
 import type { DeploymentPlan } from "./plan-deployments.ts";
 
 export interface DeploymentWriterDeps {
@@ -59,7 +66,12 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
   const caughtUp = new Map<ObjectKey, string | undefined>();
 
   return {
-    existing: (bundle) => deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOurs),
+    existing(bundle) {
+      const all = deps.deployments.byIndex(byBundle, keyOf(bundle));
+      // Mostly none is, and there may be ten thousand.
+      const elsewhere = new Set(deps.clusters.byIndex(byManagement, managedElsewhere).map(keyOf));
+      return elsewhere.size === 0 ? all : all.filter((each) => !elsewhere.has(clusterKeyOf(each)));
+    },
     in(bundle, cluster) {
       const { namespace: workspace = "" } = cluster.metadata;
       const { namespace = "", name } = bundle.metadata;
@@ -67,7 +79,7 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
       const namespaceThere = clusterNamespaceOf(cluster);
       const found = deps.deployments.get(keyOf({ namespace: namespaceThere, name: own }));
       const isOfBundle = found !== undefined && bundleKeyOf(found) === keyOf(bundle);
-      return isOfBundle && isOurs(found) ? found : undefined;
+      return isOfBundle && !isManagedElsewhere(cluster) ? found : undefined;
     },
     write,
     async catchUp(bundle, signal) {
@@ -106,11 +118,6 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
     const { suspend: _, ...others } = deployment.spec;
     const next = { ...others, ...(isSuspended && { suspend: true }) };
     return await deps.rest.replace(bundleDeployments, { ...deployment, spec: next }, { signal });
-  }
-
-  function isOurs(deployment: BundleDeployment): boolean {
-    const cluster = deps.clusters.get(clusterKeyOf(deployment));
-    return cluster === undefined || !isManagedElsewhere(cluster);
   }
 
   async function write(plan: DeploymentPlan, signal: AbortSignal): Promise<boolean> {

@@ -29,7 +29,7 @@ import {
   bundleLabels,
   mergeOptions,
   missing,
-  targetsFor,
+  targetsOfEach,
   toTargetCluster,
   toTargetGroup,
 } from "../../rules/index.ts";
@@ -142,16 +142,13 @@ export async function matchTargets(
   const targetGroups = groups.map(toTargetGroup);
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const choices = internChoices(bundle);
-  const choiceOf = async (cluster: Cluster): Promise<Choice> => {
-    const find = await targetsFor(toTargetCluster(cluster), targetGroups, slices);
+  const targetClusters = present.map(toTargetCluster);
+  const targets = await targetsOfEach(targetClusters, bundle.spec, targetGroups, slices);
+  const chosen = present.map((cluster, index): Choice => {
+    if (isManagedElsewhere(cluster)) return none;
     const isElsewhere = cluster.metadata.namespace !== targetedNamespace(bundle);
-    return choices({ targets: await find(bundle.spec), isForeign: isForeign || isElsewhere });
-  };
-  const chosen: Choice[] = [];
-  for (const cluster of present) {
-    chosen.push(isManagedElsewhere(cluster) ? none : await choiceOf(cluster));
-    if (slices.isOver) await slices.pause();
-  }
+    return choices({ targets: targets[index] ?? [], isForeign: isForeign || isElsewhere });
+  });
   const packed = await packEach(bundle, new Set(chosen), { packer, values });
   const placements = present.flatMap((cluster, index): Placement[] => {
     const content = packed.get(chosen[index] ?? none);
@@ -171,7 +168,7 @@ export async function matchTargets(
           ]),
         ],
         targeting: bundle.spec,
-        clusters: present.map(toTargetCluster),
+        clusters: targetClusters,
         groups: targetGroups,
         matchesAny: placements.length > 0,
       },

@@ -3,6 +3,7 @@
  * turn comes next, at the same cost however many there are. What else a report may mean, and everything that is not a report, needs an
  * evaluation of all members. A cache: it is made by an evaluation, and may be dropped at any time.
  */
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import {
   type ClassedMember,
   classify,
@@ -49,7 +50,7 @@ export class MemberSets {
   #unavailable: number;
 
   constructor(
-    { parts, current, numbers, variantAt }: SetsInputs,
+    { parts, current, numbers, numberOf, variantAt }: SetsInputs,
     { nowMs, validUntilMs }: { readonly nowMs: number; readonly validUntilMs: number },
   ) {
     this.#parts = parts.map(({ context, limits }) => ({ context, limits }));
@@ -60,7 +61,7 @@ export class MemberSets {
     this.#states = new Int32Array(numbers.size).fill(unknown);
     for (const [index, { members }] of parts.entries())
       for (const classed of members) {
-        const number = numbers.numberOf(classed.member.key);
+        const number = numberOf.get(classed.member.key);
         if (number !== undefined)
           this.#states[number] = stateOf(classed, { stage: index, variant: variantAt(number) });
       }
@@ -69,7 +70,7 @@ export class MemberSets {
     this.#unavailable = unavailableCount(members, limits);
     const waiting = members.filter(isEligible);
     const numbersOf = (some: readonly ClassedMember[]) =>
-      some.flatMap(({ member }) => numbers.numberOf(member.key) ?? []);
+      some.flatMap(({ member }) => numberOf.get(member.key) ?? []);
     this.#queues = {
       broken: numbersOf(waiting.filter(({ member }) => !isAvailableOrNew(member))).reverse(),
       available: numbersOf(waiting.filter(({ member }) => isAvailableOrNew(member))).reverse(),
@@ -157,6 +158,8 @@ export interface SetsInputs {
   readonly parts: readonly StageParts[];
   readonly current: number;
   readonly numbers: MemberNumbers;
+  /** The same numbers by key, while the sets are made: each is looked up. It is not kept. */
+  readonly numberOf: ReadonlyMap<ObjectKey, number>;
   /** A small number that is remembered for each member, by its number. */
   readonly variantAt: (number: number) => number;
 }
@@ -168,7 +171,7 @@ export interface SetsInputs {
 export function memberSetsOf(
   inputs: StepInputs,
   { isStored, status, parts, toPlan, held, wakesAtMs }: StepResult,
-  members: Pick<SetsInputs, "numbers" | "variantAt">,
+  members: Omit<SetsInputs, "parts" | "current">,
 ): MemberSets | undefined {
   const { spec, strategy, isPaused, goesBack, isSuperseded, nowMs } = inputs;
   const isRunning = (spec.state ?? "Running") === "Running" && !isPaused;

@@ -3,7 +3,7 @@ import type { Cluster } from "@flotilla/shared/api";
 import type { BundleRollout, PinnedTarget } from "@flotilla/shared/api/rollout";
 import type { TimeSlices } from "@flotilla/shared/concurrency";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
-import { type TargetGroup, targetsFor, toTargetCluster } from "../../rules/index.ts";
+import { type TargetGroup, targetsOfEach, toTargetCluster } from "../../rules/index.ts";
 
 /** A content, and the objects that it refers to. */
 export interface PinnedContent {
@@ -21,16 +21,16 @@ export async function pinnedContents(
   const contents = new Map<PinnedTarget, PinnedContent>();
   const found = new Map<ObjectKey, PinnedContent>();
   const { targets, targetRestrictions, targetCustomizationMode } = spec;
-  for (const cluster of clusters) {
-    const find = await targetsFor(toTargetCluster(cluster), groups, slices);
+  const targeting = { targets, targetRestrictions, targetCustomizationMode };
+  const chosen = await targetsOfEach(clusters.map(toTargetCluster), targeting, groups, slices);
+  for (const [index, cluster] of clusters.entries()) {
     // With FirstMatch, the only mode that can be staged, the options of one target apply.
-    const [target] = await find({ targets, targetRestrictions, targetCustomizationMode });
+    const [target] = chosen[index] ?? [];
     const content = target && (contents.get(target) ?? contentOf(target));
     if (target !== undefined && content !== undefined) {
       contents.set(target, content);
       found.set(keyOf(cluster), content);
     }
-    if (slices.isOver) await slices.pause();
   }
   return found;
 }

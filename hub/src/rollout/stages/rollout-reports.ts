@@ -105,12 +105,13 @@ function setsOf(
   sources: readonly SourceOfMember[],
 ): { readonly sets: MemberSets; readonly variants: readonly Variant[] } | undefined {
   const variants: Variant[] = [];
-  const known = new Map<string, number>();
+  const known = { suspended: new Map<string, number>(), running: new Map<string, number>() };
   const ofMembers = sources.map(({ content, isSuspended }) => {
-    const name = `${content?.deploymentId} ${isSuspended}`;
-    const index = known.get(name) ?? variants.length;
+    const ofKind = isSuspended ? known.suspended : known.running;
+    const name = content?.deploymentId ?? "";
+    const index = ofKind.get(name) ?? variants.length;
     if (index === variants.length) {
-      known.set(name, index);
+      ofKind.set(name, index);
       variants.push({ content: content && contentAlone(content), isSuspended });
     }
     return index;
@@ -118,6 +119,7 @@ function setsOf(
   const numbers = new MemberNumbers(sources.map(({ cluster }) => cluster.metadata));
   const sets = memberSetsOf(step, result, {
     numbers,
+    numberOf: new Map(sources.map(({ key }, number) => [key, number])),
     variantAt: (number) => ofMembers[number] ?? 0,
   });
   return sets && { sets, variants };

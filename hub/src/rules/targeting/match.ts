@@ -67,7 +67,36 @@ export function targetsOf<T extends TargetCriteria>(
   targeting: Targeting<T>,
   groups: readonly TargetGroup[],
 ): readonly T[] {
-  return atOnce(targetSteps(cluster, targeting, atOnce(membershipSteps(cluster, groups))));
+  return atOnce(choiceSteps(cluster, targeting, groups));
+}
+
+/**
+ * `targetsOf` of each cluster, with pauses. Waiting once for each of ten thousand clusters would take as long as comparing them, so
+ * it waits for pauses alone.
+ */
+export async function targetsOfEach<T extends TargetCriteria>(
+  clusters: readonly TargetCluster[],
+  targeting: Targeting<T>,
+  groups: readonly TargetGroup[],
+  slices: TimeSlices,
+): Promise<readonly (readonly T[])[]> {
+  const found: (readonly T[])[] = [];
+  for (const cluster of clusters) {
+    const steps = choiceSteps(cluster, targeting, groups);
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) if (slices.isOver) await slices.pause();
+    found.push(step.value);
+    if (slices.isOver) await slices.pause();
+  }
+  return found;
+}
+
+function* choiceSteps<T extends TargetCriteria>(
+  cluster: TargetCluster,
+  targeting: Targeting<T>,
+  groups: readonly TargetGroup[],
+): Steps<readonly T[]> {
+  return yield* targetSteps(cluster, targeting, yield* membershipSteps(cluster, groups));
 }
 
 /**
