@@ -64,6 +64,7 @@ await untilMayPromote();
 const burst = await manyReports();
 const full = await evaluationsUnder(strategy);
 // While it promotes, what it keeps for reports is kept.
+await untilMayPromote();
 await reportAndPromotion();
 await quiet();
 const promoting = heapBytes();
@@ -192,7 +193,8 @@ async function evaluationsUnder(under: RolloutStrategy | undefined) {
 async function untilMayPromote(): Promise<void> {
   if (revision > 1 && behind() > 0) return;
   for (const each of inFlight()) reportReady(rest, each);
-  await quiet();
+  if (revision > 1)
+    await until(() => rest.all(bundleRollouts).at(-1)?.status?.phase === "Completed");
   revision += 1;
   putBundle(rest, size, { revision, strategy });
   await until(() => inFlight().length === limit);
