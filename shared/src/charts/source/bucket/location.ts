@@ -42,6 +42,17 @@ export function regionOf(location: BucketLocation): string {
   return named === undefined || named === "external-1" ? defaultRegion : named;
 }
 
+/** Bucket and endpoint of a host that Amazon has for a bucket, as `web.s3.eu-west-1.amazonaws.com`; undefined for any other host. */
+export function bucketInHost(
+  host: string,
+): Pick<BucketLocation, "endpoint" | "bucketName"> | undefined {
+  for (let dot = host.indexOf("."); dot > 0; dot = host.indexOf(".", dot + 1)) {
+    const endpoint = host.slice(dot + 1);
+    if (amazonHost.test(endpoint)) return { endpoint, bucketName: host.slice(0, dot) };
+  }
+  return undefined;
+}
+
 /** The address of an object, or of the bucket itself for the key "". Amazon has buckets as hosts, all others as paths. */
 export function requestUrl(
   location: BucketLocation,
