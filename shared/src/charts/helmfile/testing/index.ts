@@ -1,0 +1,2 @@
+export { sampleDigest, sampleKey, samplePem } from "./addresses.ts";
+export { anyAddress, nearlyAddress } from "./arbitraries.ts";
