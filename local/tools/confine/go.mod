@@ -1,0 +1,3 @@
+module flotilla.local/tools/confine
+
+go 1.26
