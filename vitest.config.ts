@@ -28,9 +28,10 @@ const isolated = [
   "shared/src/charts/source/transport/extra-authorities.test.ts",
 ];
 
-/** Start etcd, kube-apiserver, a registry, Helm, git or sshd: found, built or installed once, before the first of them. */
+/** Start etcd, kube-apiserver, a registry, Helm, git, sshd or Go: found, built or installed once, before the first of them. */
 const onBinaries = [
   "hub/src/sources/gitrepository/controller.test.ts",
+  "local/src/binaries/go-sources.test.ts",
   "local/src/control-plane/control-plane.test.ts",
   "local/src/images/image-tree.test.ts",
   "local/src/provider/cluster-provider.test.ts",

@@ -51,7 +51,7 @@ if (!hasBuildah) console.log("buildah is not installed: only the file trees are 
 try {
   for (const architecture of chosenArchitectures) {
     const node = await nodeFor(architecture);
-    const tools = await ensureBinaries(["helm", "kustomize"], {
+    const tools = await ensureBinaries(["helm", "kustomize", "confine"], {
       platform: { os: "linux", arch: architecture },
       // A program on the PATH is for this machine, and not the pinned one.
       config: { ...config, path: [] },

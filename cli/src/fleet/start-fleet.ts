@@ -74,8 +74,8 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
   const { paths, signal } = spec;
   const tools: readonly ToolName[] =
     spec.provider === "kind"
-      ? ["kubectl", "helm", "kustomize", "registry"]
-      : [...controlPlaneTools, "kubectl", "helm", "kustomize", "registry"];
+      ? ["kubectl", "helm", "kustomize", "confine", "registry"]
+      : [...controlPlaneTools, "kubectl", "helm", "kustomize", "confine", "registry"];
   spec.step("preparing programs");
   const binaries = await ensureBinaries(tools, { progress: spec.progress, signal });
   await mkdir(paths.work, { recursive: true, mode: 0o700 });

@@ -7,7 +7,7 @@ import { readLocalImages } from "@flotilla/local/pods";
 import type { EntryFile, EntryFiles } from "../../src/harness/processes.ts";
 
 export async function imagePrograms(): Promise<EntryFiles> {
-  const tools = await ensureBinaries(["helm", "kustomize"]);
+  const tools = await ensureBinaries(["helm", "kustomize", "confine"]);
   const trees = await ensureImageTrees({ config: readLocalConfig(), tools, withDebian: false });
   const images = await readLocalImages(trees);
   const entryOf = (program: "hub" | "agent"): EntryFile => {

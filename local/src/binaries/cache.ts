@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/pro
 import { basename, dirname, join } from "node:path";
 import { diskFullError, withLock } from "../process/index.ts";
 import type { ToolReport } from "./progress.ts";
-import type { Platform, Tool } from "./tools.ts";
+import type { GoBuild, Platform, Tool } from "./tools.ts";
 
 /** For the error of a full disk. */
 export const spaceNeeded = "building everything needs about 6 GB, keeping it 0.6 GB";
@@ -99,10 +99,19 @@ async function stagingDir(cacheDir: string, name: string): Promise<string> {
 
 async function buildDigest(tool: Tool): Promise<string> {
   const hash = createHash("sha256");
-  for (const file of ["go.mod", "go.sum"])
+  for (const file of await sourcesOf(tool.build))
     hash.update(await readFile(join(tool.build.dir, file))).update("\0");
   return hash
     .update(JSON.stringify([tool.build.package, tool.build.ldflags]))
     .digest("hex")
     .slice(0, 12);
+}
+
+/** The files that a build depends on: versions and checksums of modules, or else the sources themselves. */
+async function sourcesOf({ dir, module }: GoBuild): Promise<readonly string[]> {
+  if (module !== undefined) return ["go.mod", "go.sum"];
+  const files = await readdir(dir);
+  return files
+    .filter((file) => /^go\.(mod|sum)$|\.go$/.test(file) && !file.endsWith("_test.go"))
+    .sort();
 }

@@ -320,6 +320,27 @@ test("Go builds a real program from a pinned module", async (t) => {
   assert.equal(stderr, "v9\n");
 });
 
+test("a program of this repository has a cache entry for its sources, without their tests", async (t) => {
+  const host = await machine(t, { go: copyingGo });
+  const dir = join(host.dir, "sources");
+  await mkdir(dir);
+  await writeFile(join(dir, "go.mod"), "module example.test/own\n");
+  const own = { ...tools.confine, build: { ...tools.confine.build, dir } };
+  const ensure = async (file: string, text: string): Promise<string> => {
+    await writeFile(join(dir, file), text);
+    const progress = (one: BinaryProgress) => host.progress.push(one);
+    const all = { ...tools, confine: own };
+    const options = { config: host.config, platform, progress, tools: all };
+    return (await ensureBinaries(["confine"], options)).confine;
+  };
+
+  const first = await ensure("main.go", "package main\n");
+
+  assert.equal(await ensure("main_test.go", "package main\n"), first);
+  assert.notEqual(await ensure("main.go", "package main\n\n"), first);
+  assert.match(host.progress.find(({ phase }) => phase === "building")?.detail ?? "", /repository/);
+});
+
 test("a changed build configuration has its own cache entry", async (t) => {
   const host = await machine(t, { go: copyingGo });
   const options = { config: host.config, platform };

@@ -110,10 +110,7 @@ async function downloadAll(
     for (const tool of missing) {
       const download = tool.download(run.platform);
       if (download === undefined) {
-        failures.set(
-          tool.name,
-          `no download with a checksum for ${run.platform.os}/${run.platform.arch}`,
-        );
+        failures.set(tool.name, whyNotPublished(tool, run.platform));
         continue;
       }
       const mirror = run.config.mirrors[download.publisher];
@@ -144,6 +141,12 @@ async function downloadAll(
     await client.destroy();
   }
   return failures;
+}
+
+function whyNotPublished({ build }: Tool, { os, arch }: Platform): string {
+  return build.module === undefined
+    ? "a part of this repository"
+    : `no download with a checksum for ${os}/${arch}`;
 }
 
 function build(tool: Tool, run: Run, failure: string | undefined): Promise<string> {

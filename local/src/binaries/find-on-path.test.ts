@@ -67,6 +67,13 @@ test("skips a program that fails to print its version", async (t) => {
   assert.equal(await findOnPath(tools.kwok, [dir]), undefined);
 });
 
+test("skips a program of this repository: its version does not say which sources it has", async (t) => {
+  const dir = await testDir(t);
+  await writeProgram(dir, "confine", "echo v0.3.0");
+
+  assert.equal(await findOnPath(tools.confine, [dir]), undefined);
+});
+
 async function writeProgram(dir: string, name: string, code: string): Promise<void> {
   await writeFile(join(dir, name), `#!/bin/sh\n${code}\n`);
   await chmod(join(dir, name), 0o755);

@@ -3,39 +3,42 @@ import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Tool } from "./tools.ts";
+import type { Tool, VersionCheck } from "./tools.ts";
 
 const run = promisify(execFile);
 const versionTimeoutMs = 10_000;
 
 /** The first program on the path with an accepted version. */
 export async function findOnPath(tool: Tool, path: readonly string[]): Promise<string | undefined> {
+  const check = tool.onPath;
+  if (check === undefined) return undefined;
   for (const dir of new Set(path)) {
     const candidate = join(dir, tool.name);
-    if ((await isExecutable(candidate)) && isAccepted(tool, await versionOf(tool, candidate)))
-      return candidate;
+    if (!(await isExecutable(candidate))) continue;
+    const found = await versionOf(check, candidate);
+    if (isAccepted(found, { expected: tool.version, accept: check.accept })) return candidate;
   }
   return undefined;
 }
 
 /** Whether the version that a program reports is accepted. */
-export function isAccepted(
-  tool: Pick<Tool, "accept" | "version">,
+function isAccepted(
   found: string | undefined,
+  { expected, accept }: { readonly expected: string; readonly accept: VersionCheck["accept"] },
 ): boolean {
-  if (found === undefined) return false;
-  const parts = tool.accept === "major" ? 1 : 2;
-  const expected = tool.version.replace(/^v/, "").split(".").slice(0, parts);
-  return found.split(".").slice(0, parts).join(".") === expected.join(".");
+  const parts = accept === "major" ? 1 : 2;
+  const partsOf = (version: string): string =>
+    version.replace(/^v/, "").split(".").slice(0, parts).join(".");
+  return found !== undefined && partsOf(found) === partsOf(expected);
 }
 
-async function versionOf(tool: Tool, candidate: string): Promise<string | undefined> {
+async function versionOf(check: VersionCheck, candidate: string): Promise<string | undefined> {
   try {
-    const { stdout } = await run(candidate, tool.versionArguments, {
+    const { stdout } = await run(candidate, check.arguments, {
       timeout: versionTimeoutMs,
       env: {},
     });
-    return tool.versionPattern.exec(stdout)?.[1];
+    return check.pattern.exec(stdout)?.[1];
   } catch {
     return undefined; // Another program with the same name may not know these arguments.
   }

@@ -38,7 +38,9 @@ export async function goBuild(
   options: GoOptions,
 ): Promise<void> {
   const ldflags = ["-s", "-w", ...build.ldflags].join(" ");
-  const args = ["build", "-trimpath", "-ldflags", ldflags, "-o", output, build.package];
+  // Not the commit of this repository: the same sources give the same bytes.
+  const args = ["build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags];
+  args.push("-o", output, build.package);
   const child = spawn(goProgram, args, {
     cwd: build.dir,
     // A go.work in a parent folder would override the pinned versions.

@@ -3,6 +3,7 @@
  * compares the two.
  */
 import { fileURLToPath } from "node:url";
+import { buildVersion } from "@flotilla/shared/buildinfo";
 import { AppError } from "@flotilla/shared/errors";
 import type { Publisher } from "../config.ts";
 import { localErrors } from "../errors.ts";
@@ -15,6 +16,7 @@ export const toolNames = [
   "kubectl",
   "helm",
   "kustomize",
+  "confine",
   "kwok",
   "registry",
   "versitygw",
@@ -38,9 +40,10 @@ export interface Download {
 }
 
 export interface GoBuild {
-  /** The folder with go.mod, and the module that has the version of the tool. */
+  /** The folder with go.mod. */
   readonly dir: string;
-  readonly module: string;
+  /** The module that has the version of the tool. Absent: the sources are in the folder itself. */
+  readonly module?: string;
   readonly package: string;
   /** Besides `-s -w`. */
   readonly ldflags: readonly string[];
@@ -48,14 +51,20 @@ export interface GoBuild {
   readonly expectedSeconds: number;
 }
 
+/** How a program on the PATH shows that it may be used. */
+export interface VersionCheck {
+  /** Arguments that print the version, and a pattern whose group is the version. */
+  readonly arguments: readonly string[];
+  readonly pattern: RegExp;
+  /** Versions that are accepted: the same major, or the same major and minor. */
+  readonly accept: "major" | "minor";
+}
+
 export interface Tool {
   readonly name: ToolName;
   readonly version: string;
-  /** Arguments that print the version, and a pattern whose group is the version. */
-  readonly versionArguments: readonly string[];
-  readonly versionPattern: RegExp;
-  /** Versions on the PATH that are accepted: the same major, or the same major and minor. */
-  readonly accept: "major" | "minor";
+  /** Absent: a program on the PATH is not used. */
+  readonly onPath?: VersionCheck;
   /** `undefined` when the publisher has no file, or no checksum, for the platform. */
   download(platform: Platform): Download | undefined;
   readonly build: GoBuild;
@@ -73,9 +82,11 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   etcd: {
     name: "etcd",
     version: etcdVersion,
-    versionArguments: ["--version"],
-    versionPattern: /^etcd Version: (\d+\.\d+\.\d+)$/m,
-    accept: "minor",
+    onPath: {
+      arguments: ["--version"],
+      pattern: /^etcd Version: (\d+\.\d+\.\d+)$/m,
+      accept: "minor",
+    },
     download: ({ os, arch }) => {
       // Releases for macOS are zip files.
       if (os !== "linux") return undefined;
@@ -101,15 +112,20 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   "kube-scheduler": kubernetesTool("kube-scheduler", 5),
   kubectl: {
     ...kubernetesTool("kubectl", 16),
-    versionArguments: ["version", "--client"],
-    versionPattern: /^Client Version: v(\d+\.\d+\.\d+)$/m,
+    onPath: {
+      arguments: ["version", "--client"],
+      pattern: /^Client Version: v(\d+\.\d+\.\d+)$/m,
+      accept: "minor",
+    },
   },
   helm: {
     name: "helm",
     version: helmVersion,
-    versionArguments: ["version", "--template", "{{.Version}}"],
-    versionPattern: /^v(\d+\.\d+(?:\.\d+)?)(?:\+[\w.]+)?$/m,
-    accept: "major",
+    onPath: {
+      arguments: ["version", "--template", "{{.Version}}"],
+      pattern: /^v(\d+\.\d+(?:\.\d+)?)(?:\+[\w.]+)?$/m,
+      accept: "major",
+    },
     download: ({ os, arch }) => ({
       publisher: "helm",
       path: `helm-${helmVersion}-${os}-${arch}.tar.gz`,
@@ -127,9 +143,11 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   kustomize: {
     name: "kustomize",
     version: kustomizeVersion,
-    versionArguments: ["version"],
-    versionPattern: /^v(\d+\.\d+\.\d+)$/m,
-    accept: "minor",
+    onPath: {
+      arguments: ["version"],
+      pattern: /^v(\d+\.\d+\.\d+)$/m,
+      accept: "minor",
+    },
     download: ({ os, arch }) => {
       const release = `kubernetes-sigs/kustomize/releases/download/kustomize%2F${kustomizeVersion}`;
       return {
@@ -147,12 +165,21 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
       expectedSeconds: 35,
     },
   },
+  // The launcher of the agent's sandbox, which is a part of this repository.
+  confine: {
+    name: "confine",
+    version: `v${buildVersion}`,
+    download: () => undefined,
+    build: { dir: moduleDir("confine"), package: ".", ldflags: [], expectedSeconds: 2 },
+  },
   kwok: {
     name: "kwok",
     version: kwokVersion,
-    versionArguments: ["--version"],
-    versionPattern: /^kwok version v(\d+\.\d+\.\d+)/m,
-    accept: "minor",
+    onPath: {
+      arguments: ["--version"],
+      pattern: /^kwok version v(\d+\.\d+\.\d+)/m,
+      accept: "minor",
+    },
     // Releases of kwok have no checksums.
     download: () => undefined,
     build: {
@@ -166,9 +193,11 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   registry: {
     name: "registry",
     version: registryVersion,
-    versionArguments: ["--version"],
-    versionPattern: /github\.com\/distribution\/distribution\/v3 v(\d+\.\d+\.\d+)/,
-    accept: "major",
+    onPath: {
+      arguments: ["--version"],
+      pattern: /github\.com\/distribution\/distribution\/v3 v(\d+\.\d+\.\d+)/,
+      accept: "major",
+    },
     download: ({ os, arch }) => {
       const file = `registry_${registryVersion.slice(1)}_${os}_${arch}.tar.gz`;
       const release = `distribution/distribution/releases/download/${registryVersion}`;
@@ -191,9 +220,11 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
   versitygw: {
     name: "versitygw",
     version: versitygwVersion,
-    versionArguments: ["--version"],
-    versionPattern: /^Version\s*: v(\d+\.\d+\.\d+)$/m,
-    accept: "major",
+    onPath: {
+      arguments: ["--version"],
+      pattern: /^Version\s*: v(\d+\.\d+\.\d+)$/m,
+      accept: "major",
+    },
     // Releases of versitygw have no checksum file of each download.
     download: () => undefined,
     build: {
@@ -220,9 +251,11 @@ function kubernetesTool(name: ToolName, expectedSeconds: number): Tool {
   return {
     name,
     version: kubernetesVersion,
-    versionArguments: ["--version"],
-    versionPattern: /^Kubernetes v(\d+\.\d+\.\d+)$/m,
-    accept: "minor",
+    onPath: {
+      arguments: ["--version"],
+      pattern: /^Kubernetes v(\d+\.\d+\.\d+)$/m,
+      accept: "minor",
+    },
     download: ({ os, arch }) => {
       // Servers are published for Linux only, the client for all platforms.
       if (os !== "linux" && name !== "kubectl") return undefined;

@@ -24,7 +24,7 @@ import { elfArchitecture, writeImageTree } from "./image-tree.ts";
 
 const run = promisify(execFile);
 const config = readLocalConfig();
-const tools = await ensureBinaries(["helm", "kustomize"]);
+const tools = await ensureBinaries(["helm", "kustomize", "confine"]);
 const architecture = process.arch === "arm64" ? "arm64" : "amd64";
 
 async function treeOf(program: ProgramName, dir: string, programs = tools): Promise<string> {
@@ -114,7 +114,7 @@ async function digestOf(tree: string): Promise<string> {
 describe("the file tree of the agent's image", async () => {
   const tree = await treeOf("agent", join(await testDir({ onTestFinished: afterAll }), "agent"));
 
-  test("runs the agent, Helm and kustomize with nothing but its own files", async () => {
+  test("runs the agent, Helm, kustomize and the launcher of the sandbox with nothing but its own files", async () => {
     const usage = await runIn(
       tree,
       "/usr/bin/node",
@@ -126,9 +126,10 @@ describe("the file tree of the agent's image", async () => {
     assert.match(usage, /^Usage: flotilla-agent \[flags\]\n/);
     assert.match(version, /^v\d+\.\d+\.\d+/);
     assert.match(await runIn(tree, "/usr/bin/kustomize", "version"), /^v\d+\.\d+\.\d+/);
+    assert.match(await runIn(tree, "/usr/bin/confine", "--help"), /^Usage: confine \[flags\]/);
   });
 
-  test("lists Debian's packages, Node, the packages of npm and the modules of Helm and kustomize", async () => {
+  test("lists Debian's packages, Node, the packages of npm and the modules of the programs in Go", async () => {
     const sbom = await readFile(join(tree, "usr/share/sbom/flotilla.spdx.json"), "utf8");
 
     for (const url of [
@@ -137,6 +138,7 @@ describe("the file tree of the agent's image", async () => {
       "pkg:npm/undici@",
       "pkg:golang/k8s.io/client-go@",
       "pkg:golang/sigs.k8s.io/kustomize/kustomize/v5@",
+      "pkg:golang/flotilla.local/tools/confine@",
     ])
       assert.ok(sbom.includes(url), url);
     assert.match(await readFile(join(tree, "var/lib/dpkg/status.d/libc6"), "utf8"), /^Version: /m);
@@ -154,9 +156,13 @@ describe("the file tree of the agent's image", async () => {
 
   test("has the same bytes when it is written again, from programs behind symbolic links", async () => {
     const dir = await testDir({ onTestFinished: afterAll });
-    const linked = { helm: join(dir, "helm"), kustomize: join(dir, "kustomize") };
-    await symlink(tools.helm, linked.helm);
-    await symlink(tools.kustomize, linked.kustomize);
+    const linked = {
+      helm: join(dir, "helm"),
+      kustomize: join(dir, "kustomize"),
+      confine: join(dir, "confine"),
+    };
+    for (const name of ["helm", "kustomize", "confine"] as const)
+      await symlink(tools[name], linked[name]);
     const again = await treeOf("agent", join(dir, "again"), linked);
 
     assert.equal(await digestOf(again), await digestOf(tree));

@@ -1,7 +1,7 @@
 /**
- * The file tree of an image: the bundled program, Node, Helm and kustomize for the agent, and the files of Debian: git, ssh and
- * gpgv for Git repositories, and what all of these need. The same
- * inputs give the same bytes: names are sorted, times and owners are fixed when the image is built.
+ * The file tree of an image: the bundled program, Node, for the agent Helm, kustomize and the launcher of the sandbox, and the
+ * files of Debian: git, ssh and gpgv for Git repositories, and what all of these need. The same inputs give the same bytes: names
+ * are sorted, times and owners are fixed when the image is built.
  */
 import { execFile } from "node:child_process";
 import {
@@ -52,6 +52,7 @@ export interface ImageTreeOptions {
 export interface AgentTools {
   readonly helm: string;
   readonly kustomize: string;
+  readonly confine: string;
 }
 
 export interface DebianSource {
@@ -109,7 +110,7 @@ export async function writeFileTree(
   for (const [path, text] of Object.entries(textFiles)) await write(dir, path, text);
   const inputs = await bundleProgram(program, join(dir, "opt", "flotilla"));
   await copyProgram(node.path, join(dir, "usr/bin/node"));
-  for (const name of ["helm", "kustomize"] as const)
+  for (const name of ["helm", "kustomize", "confine"] as const)
     if (tools !== undefined) await copyProgram(tools[name], join(dir, "usr/bin", name));
   const packages = debian && (await writeDebianFiles(dir, { ...debian, architecture }));
   return { inputs, debian: packages ?? [] };
@@ -169,9 +170,9 @@ function npmComponent(nameAndVersion: string): Component {
   };
 }
 
-/** The modules of both programs; many are the same. */
+/** The modules of the programs; many are the same. */
 async function goComponentsOf(tools: AgentTools): Promise<readonly Component[]> {
-  const programs = [tools.helm, tools.kustomize];
+  const programs = [tools.helm, tools.kustomize, tools.confine];
   const all = await Promise.all(
     programs.map(async (each) => goComponents(await goBuildInfo(each))),
   );

@@ -70,7 +70,9 @@ export async function ensureImageTrees(
 
 async function digestOf({ tools, withDebian }: LocalImagesOptions): Promise<string> {
   // A symbolic link may lead to another version tomorrow.
-  const programs = await Promise.all([tools.helm, tools.kustomize].map((path) => realpath(path)));
+  const programs = await Promise.all(
+    [tools.helm, tools.kustomize, tools.confine].map((path) => realpath(path)),
+  );
   const hash = createHash("sha256").update(JSON.stringify([process.version, programs, withDebian]));
   const paths: string[] = [];
   for await (const path of glob(sources, {
