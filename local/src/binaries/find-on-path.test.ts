@@ -74,6 +74,16 @@ test("skips a program of this repository: its version does not say which sources
   assert.equal(await findOnPath(tools.confine, [dir]), undefined);
 });
 
+test.runIf(process.platform === "linux")(
+  "skips a script of kustomize on Linux, which cannot start in the sandbox of the agent",
+  async (t) => {
+    const dir = await testDir(t);
+    await writeProgram(dir, "kustomize", "echo v5.8.1");
+
+    assert.equal(await findOnPath(tools.kustomize, [dir]), undefined);
+  },
+);
+
 async function writeProgram(dir: string, name: string, code: string): Promise<void> {
   await writeFile(join(dir, name), `#!/bin/sh\n${code}\n`);
   await chmod(join(dir, name), 0o755);

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { isStandalone } from "./standalone.ts";
 import type { Tool, VersionCheck } from "./tools.ts";
 
 const run = promisify(execFile);
@@ -15,10 +16,15 @@ export async function findOnPath(tool: Tool, path: readonly string[]): Promise<s
   for (const dir of new Set(path)) {
     const candidate = join(dir, tool.name);
     if (!(await isExecutable(candidate))) continue;
+    if (mustBeStandalone(check) && !(await isStandalone(candidate))) continue;
     const found = await versionOf(check, candidate);
     if (isAccepted(found, { expected: tool.version, accept: check.accept })) return candidate;
   }
   return undefined;
+}
+
+function mustBeStandalone({ standalone }: VersionCheck): boolean {
+  return standalone === true && process.platform === "linux";
 }
 
 /** Whether the version that a program reports is accepted. */

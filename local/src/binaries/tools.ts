@@ -58,6 +58,8 @@ export interface VersionCheck {
   readonly pattern: RegExp;
   /** Versions that are accepted: the same major, or the same major and minor. */
   readonly accept: "major" | "minor";
+  /** On Linux it runs in the agent's sandbox, where nothing else may be executed. */
+  readonly standalone?: true;
 }
 
 export interface Tool {
@@ -147,6 +149,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
       arguments: ["version"],
       pattern: /^v(\d+\.\d+\.\d+)$/m,
       accept: "minor",
+      standalone: true,
     },
     download: ({ os, arch }) => {
       const release = `kubernetes-sigs/kustomize/releases/download/kustomize%2F${kustomizeVersion}`;
