@@ -8,6 +8,7 @@ describe("the agent's configuration", () => {
 
     assert.equal(config.helm, "helm");
     assert.equal(config.kustomize, "kustomize");
+    assert.equal(config.confine, "confine");
     assert.equal(config.logLevel, "info");
     assert.ok(config.concurrency >= 2);
     assert.ok(!("kubeconfig" in config), "the in-cluster configuration is used");

@@ -29,6 +29,8 @@ export interface AgentConfig {
   readonly helm: string;
   /** The kustomize program. */
   readonly kustomize: string;
+  /** The launcher of the sandbox that kustomize runs in. */
+  readonly confine: string;
   /** Helm processes at a time. */
   readonly concurrency: number;
   /** Health and metrics. */
@@ -56,6 +58,7 @@ export const agentUsage = `Usage: flotilla-agent [flags]
                                goes on at once after a restart; default: by the host and the data directory
   --helm FILE                  the Helm program; default: helm
   --kustomize FILE             the kustomize program, for post-renderers and common metadata; default: kustomize
+  --confine FILE               the launcher of the sandbox in which kustomize runs; default: confine
   --concurrency N              Helm processes at a time; default: two for each processor
   --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
   --log-level LEVEL            ${logLevels.join(", ")}; default info
@@ -111,6 +114,7 @@ export function parseAgentConfig(
     replica: flags.replica ?? defaultReplica(flags["data-dir"]),
     helm: flags.helm,
     kustomize: flags.kustomize,
+    confine: flags.confine,
     concurrency,
     internalListen: parseListenAddress(flags["internal-listen"], "--internal-listen"),
     logLevel,
@@ -179,6 +183,7 @@ function readFlags(args: readonly string[]) {
         replica: { type: "string" },
         helm: { type: "string", default: "helm" },
         kustomize: { type: "string", default: "kustomize" },
+        confine: { type: "string", default: "confine" },
         concurrency: { type: "string" },
         "internal-listen": { type: "string", default: ":8081" },
         "log-level": { type: "string", default: "info" },

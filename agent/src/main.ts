@@ -17,6 +17,7 @@ import { agentGrants, limitsWithChildren, processLimits } from "./base/index.ts"
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { createProcessRecords, helmEnvironment, writePodKubeconfig } from "./helm/index.ts";
 import { lead, readinessOf } from "./process/index.ts";
+import { openSandbox } from "./sandbox/index.ts";
 import { createHubConnector } from "./state/index.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
@@ -74,7 +75,16 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     processes: { watch, limits: limitsWithChildren(limits.helm) },
   });
   const { PATH } = config.helmEnvironment;
-  const kustomize = { path: config.kustomize, environment: PATH === undefined ? {} : { PATH } };
+  const environment = PATH === undefined ? {} : { PATH };
+  const sandbox = await openSandbox({
+    launcher: config.confine,
+    environment,
+    program: "kustomize",
+    // Post-renderers have always run on older kernels, too.
+    least: "Unconfined",
+    log,
+  });
+  const kustomize = { path: config.kustomize, environment, sandbox };
   const compileCache = getCompileCacheDir();
   const deps = {
     rest,

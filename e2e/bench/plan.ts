@@ -30,7 +30,7 @@ const allowedPerObjectMs = 10;
 /** In a control plane of its own, without a hub. */
 export async function planOfOneAgent(): Promise<readonly Figure[]> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-plan-"));
-  const { helm, kustomize } = await ensureBinaries(["helm", "kustomize"]);
+  const { helm, kustomize, confine } = await ensureBinaries(["helm", "kustomize", "confine"]);
   const pool = await createControlPlanePool(join(dir, "planes"));
   try {
     const { plane } = await pool.take("cluster");
@@ -43,6 +43,7 @@ export async function planOfOneAgent(): Promise<readonly Figure[]> {
       kubeconfig,
       helm,
       kustomize,
+      confine,
       dataDir: join(dir, "agent"),
     });
     try {

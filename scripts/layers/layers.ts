@@ -65,6 +65,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
   agent: [
     ["config.ts", "base/errors"],
     ["base"],
+    ["sandbox"],
     ["state"],
     ["helm"],
     ["observe"],

@@ -20,7 +20,7 @@ export interface AgentCluster {
 /** Lasts for the file. */
 export async function startAgentCluster(): Promise<AgentCluster> {
   const dir = await testDir({ onTestFinished: afterAll });
-  const { helm, kustomize } = await ensureBinaries(["helm", "kustomize"]);
+  const { helm, kustomize, confine } = await ensureBinaries(["helm", "kustomize", "confine"]);
   const plane = await leaseControlPlane("cluster");
   const client = await connectCluster(plane.kubeconfig);
   afterAll(() => client.close());
@@ -31,6 +31,6 @@ export async function startAgentCluster(): Promise<AgentCluster> {
     plane,
     client,
     charts,
-    spec: { kubeconfig: plane.kubeconfig, helm, kustomize, dataDir: join(dir, "data") },
+    spec: { kubeconfig: plane.kubeconfig, helm, kustomize, confine, dataDir: join(dir, "data") },
   };
 }

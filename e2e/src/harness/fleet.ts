@@ -136,13 +136,17 @@ interface FleetPlane {
 export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-e2e-"));
   const reaper = startReaper();
-  const binaries = await ensureBinaries([...controlPlaneTools, "helm", "kustomize"]);
+  const binaries = await ensureBinaries([...controlPlaneTools, "helm", "kustomize", "confine"]);
   const context = {
     dir,
     reaper,
     environment: {
-      // The agent finds kustomize there; its earlier versions have no flag for it.
-      PATH: [dirname(binaries.kustomize), process.env["PATH"] ?? ""].join(delimiter),
+      // The agent finds these there; its earlier versions have no flags for them.
+      PATH: [
+        dirname(binaries.kustomize),
+        dirname(binaries.confine),
+        process.env["PATH"] ?? "",
+      ].join(delimiter),
       HOME: dir,
     },
     ...(spec.entryFiles !== undefined && { entryFiles: spec.entryFiles }),

@@ -6,6 +6,7 @@ import { limitsWithChildren, processLimits } from "@flotilla/agent/base";
 import { createRunHelm, helmEnvironment } from "@flotilla/agent/helm";
 import { createInstaller } from "@flotilla/agent/installer";
 import type { AnswerRequest } from "@flotilla/agent/link";
+import { openSandbox, type Sandbox } from "@flotilla/agent/sandbox";
 import type { Intake } from "@flotilla/agent/state";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
@@ -39,6 +40,8 @@ export interface InstallerSpec {
   readonly helm: string;
   /** Absent: none, for deployments without post-renderers. */
   readonly kustomize?: string;
+  /** The launcher of the sandbox. Absent: kustomize runs without it. */
+  readonly confine?: string;
   readonly dataDir: string;
   readonly concurrency?: number;
   /** Called when a run of Helm has ended, before the agent learns it. */
@@ -77,6 +80,13 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
     limited: { watch, limits: limits.helm },
     ...(spec.graceMs !== undefined && { graceMs: spec.graceMs }),
   });
+  const sandbox: Sandbox =
+    spec.confine === undefined
+      ? { kind: "unconfined" }
+      : await openSandbox({
+          ...{ launcher: spec.confine, environment: {}, program: "kustomize" },
+          ...{ least: "Unconfined", log },
+        });
   const helmRuns: (readonly string[])[] = [];
   const reports: DeploymentState[] = [];
   const withdrawn: DeploymentKey[] = [];
@@ -95,7 +105,7 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
       await spec.helmEnded?.(run.args);
       return result;
     },
-    kustomize: { path: spec.kustomize ?? "/no-kustomize", environment: {} },
+    kustomize: { path: spec.kustomize ?? "/no-kustomize", environment: {}, sandbox },
     limited: { watch, limits: limits.reader },
     readerEnvironment: cache === undefined ? {} : { NODE_COMPILE_CACHE: join(cache, "readers") },
     outbox: {

@@ -163,6 +163,10 @@ export const agentErrors = defineErrors({
     retryable: false,
     help: "The stage of the cluster has `approval.verify`. Right before Helm ran the agent has planned the upgrade once more, and something else would have changed than was approved: somebody has changed objects, values or the release since, or the upgrade would fail by now. The message says what. Nothing was changed. The hub takes the promotion back, so the cluster goes on with what it had, plans it again, and asks in a Gate of its own for what nobody has approved. If it happens again and again, something changes these objects all the time: find out what with `flotilla plan`, or add the cluster to `skip`.",
   },
+  SANDBOX_UNAVAILABLE: {
+    retryable: true,
+    help: "A program that reads what the deployment brings has to run in the sandbox, and the kernel of the agent's node has fewer rules than that needs. The message names the kernel, what it has and what is needed. Nothing was run, and what is installed stays. Use a node with a newer kernel; where the message says that a profile or a setting of the node denies Landlock, allow it.",
+  },
   REQUEST_FAILED: {
     retryable: true,
     help: "The agent could not answer a request of `flotilla logs`, `flotilla diff` or `flotilla history`; the message says why. Nothing was changed.",

@@ -16,6 +16,7 @@ const content = {
   commonMetadata: { labels: { password: "hidden" } },
   postRenderers: [{ images: [{ name: "a", newTag: "2" }] }],
 };
+const sandbox = { kind: "confined", launcher: "/bin/confine", abi: 6 } as const;
 const ok = { code: 0, stdout: "printed", stderr: "" };
 
 async function folder(t: TestContext): Promise<string> {
@@ -29,7 +30,7 @@ async function runWith(
   dir: string,
   helm: (run: HelmRun, folder: string) => Promise<HelmResult>,
 ): Promise<HelmResult> {
-  const kustomize = { path: "/bin/kustomize", environment: { PATH: "/bin" } };
+  const kustomize = { path: "/bin/kustomize", environment: { PATH: "/bin" }, sandbox };
   const pluginEnvironment = { NODE_COMPILE_CACHE: "/cache" };
   const withPostRenderers = createPostRenderers({ kustomize, pluginEnvironment, dir });
   const run = withPostRenderers(content, async (each) => {
@@ -41,7 +42,7 @@ async function runWith(
 test("a content that changes nothing runs Helm as it is, and writes nothing", async (t) => {
   const dir = await folder(t);
   const runHelm = () => Promise.resolve(ok);
-  const kustomize = { path: "/bin/kustomize", environment: {} };
+  const kustomize = { path: "/bin/kustomize", environment: {}, sandbox };
 
   const withPostRenderers = createPostRenderers({ kustomize, pluginEnvironment: {}, dir });
 
@@ -60,6 +61,7 @@ test("Helm gets the plugin, and the plugin a file that only the agent's user can
     assert.equal((await stat(join(own, "rendering.json"))).mode & 0o777, 0o600);
     const { kustomize, steps } = await readRendering(own);
     assert.equal(kustomize.path, "/bin/kustomize");
+    assert.deepEqual(kustomize.sandbox, sandbox);
     assert.deepEqual(Object.keys(kustomize.environment).sort(), ["GOGC", "GOMEMLIMIT", "PATH"]);
     assert.deepEqual(
       steps.map(({ field }) => field),

@@ -1,6 +1,6 @@
 /**
  * Runs of Helm with the post-renderers of a deployment. Helm starts the plugin, and the plugin starts kustomize: with the limits
- * of the run, in the folder of the run, which is deleted after it.
+ * of the run, in the folder of the run, which is deleted after it. Kustomize runs in the sandbox.
  *
  * Helm reads and writes the chart's YAML before a post-renderer gets it, and changes folded text and what has anchors. Where a chart has
  * them, the plugin takes nothing from Helm: that run ends before it has changed anything, Helm renders the release without a
@@ -10,6 +10,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { DeploymentContent } from "@flotilla/shared/content";
+import type { Sandbox } from "../../sandbox/run/index.ts";
 import { withOptions } from "../cli/commands.ts";
 import type { HelmResult, RunHelm } from "../cli/run-helm.ts";
 import { type RenderStep, renderSteps } from "./kustomization.ts";
@@ -19,6 +20,7 @@ import { isUnreadable, readRenderError, writeRelease, writeRendering } from "./r
 /** The program of kustomize. */
 export interface KustomizeProgram {
   readonly path: string;
+  readonly sandbox: Sandbox;
   /** Besides a home of its own. Nothing else is inherited. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -44,8 +46,11 @@ export function createPostRenderers(options: {
   readonly pluginEnvironment: Readonly<Record<string, string>>;
   readonly dir: string;
 }): WithPostRenderers {
-  const { path, environment } = options.kustomize;
-  const kustomize = { path, environment: { ...goEnvironment, ...environment } };
+  const { environment } = options.kustomize;
+  const kustomize = {
+    ...options.kustomize,
+    environment: { ...goEnvironment, ...environment },
+  };
   const plugins = join(options.dir, "plugins");
   const runs = join(options.dir, "runs");
   let prepared: Promise<void> | undefined;

@@ -24,8 +24,10 @@ async function renderWith(
   await writeFile(path, `#!/bin/sh\n${script}\n`);
   await chmod(path, 0o700);
   const environment = { PATH: "/usr/bin:/bin" };
+  // In the sandbox no script runs.
+  const sandbox = { kind: "unconfined" } as const;
   try {
-    return await render(objects, { kustomize: { path, environment }, steps }, dir);
+    return await render(objects, { kustomize: { path, environment, sandbox }, steps }, dir);
   } finally {
     assert.deepEqual(await readdir(dir), [], "no file is left");
   }
@@ -78,10 +80,22 @@ test("an empty result is one that Helm accepts", async (t) => {
 test("an error says how the path of kustomize is set, if there is none", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-render-"));
   t.onTestFinished(() => rm(dir, { recursive: true }));
-  const kustomize = { path: "/no/kustomize", environment: {} };
+  const sandbox = { kind: "unconfined" } as const;
+  const kustomize = { path: "/no/kustomize", environment: {}, sandbox };
 
   await assert.rejects(
     render([object], { kustomize, steps: [step("commonMetadata")] }, dir),
     /^Error: commonMetadata: kustomize: could not be started: .*ENOENT; check .* --kustomize$/,
   );
+});
+
+test("nothing is rendered where kustomize may not run without the sandbox", async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), "flotilla-render-"));
+  t.onTestFinished(() => rm(dir, { recursive: true }));
+  const sandbox = { kind: "refused", why: "kernel 5.4.0 has no Landlock" } as const;
+  const kustomize = { path: "/bin/true", environment: {}, sandbox };
+
+  await assert.rejects(render([object], { kustomize, steps: [step("commonMetadata")] }, dir), {
+    message: "commonMetadata: kustomize: run /bin/true: kernel 5.4.0 has no Landlock",
+  });
 });

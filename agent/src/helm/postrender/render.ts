@@ -1,9 +1,8 @@
 /** Runs kustomize on the objects of a chart, once for each step. */
-import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { messageOf } from "@flotilla/shared/errors";
+import { runInSandbox } from "../../sandbox/run/index.ts";
 import { createDisguise } from "./disguise.ts";
 import { joinDocuments, kustomizationOf, toBatches } from "./documents.ts";
 import { type Kustomization, kustomizationFile } from "./kustomization.ts";
@@ -41,45 +40,28 @@ export async function render(
 }
 
 async function build(
-  { path, environment }: Rendering["kustomize"],
+  { path, environment, sandbox }: Rendering["kustomize"],
   kustomization: Kustomization,
   manifest: string,
   parent: string,
 ): Promise<string> {
-  const dir = await mkdtemp(join(parent, "kustomize-"));
-  const home = await mkdtemp(join(parent, "home-"));
+  const tree = await mkdtemp(join(parent, "kustomize-"));
   try {
     const resources = "manifest.yaml";
-    await writeFile(join(dir, resources), manifest, { mode: 0o600 });
+    await writeFile(join(tree, resources), manifest, { mode: 0o600 });
     const file = kustomizationFile(kustomization, resources);
-    await writeFile(join(dir, "kustomization.yaml"), file, { mode: 0o600 });
-    const child = spawn(path, ["build", "."], {
-      cwd: dir,
-      env: { ...environment, HOME: home, TMPDIR: home },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const ended = new Promise<string | undefined>((resolve, reject) => {
-      child.once("error", (thrown) =>
-        reject(
-          new Error(
-            `could not be started: ${messageOf(thrown)}; check the path that the agent was given with --kustomize`,
-          ),
-        ),
+    await writeFile(join(tree, "kustomization.yaml"), file, { mode: 0o600 });
+    const args = ["build", "."];
+    const result = await runInSandbox(sandbox, { program: path, args, tree, parent, environment });
+    if (result.kind === "not-started")
+      throw new Error(
+        `could not be started: ${result.why}; check the path that the agent was given with --kustomize`,
       );
-      child.once("close", (code, signal) =>
-        resolve(code === 0 ? undefined : `ended with ${signal ?? `code ${code}`}`),
-      );
-    });
-    const [stdout, stderr, failure] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      ended,
-    ]);
+    const { stdout, stderr, failure } = result;
     if (failure === undefined) return stdout;
     const printed = stderr.replace(/^(?:# Warning.*\n)*Error: /, "").trim();
     throw new Error(printed === "" ? failure : printed);
   } finally {
-    await rm(dir, { recursive: true, force: true });
-    await rm(home, { recursive: true, force: true });
+    await rm(tree, { recursive: true, force: true });
   }
 }

@@ -4,6 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cutText } from "@flotilla/shared/text";
 import * as z from "zod";
+import { sandboxSchema } from "../../sandbox/run/index.ts";
 import { renderStepSchema } from "./kustomization.ts";
 
 const renderingSchema = z.object({
@@ -11,6 +12,7 @@ const renderingSchema = z.object({
     path: z.string(),
     /** The whole environment; nothing is inherited. */
     environment: z.record(z.string(), z.string()),
+    sandbox: sandboxSchema,
   }),
   steps: z.array(renderStepSchema),
 });
