@@ -3,7 +3,6 @@
  * turn comes next, at the same cost however many there are. What else a report may mean, and everything that is not a report, needs an
  * evaluation of all members. A cache: it is made by an evaluation, and may be dropped at any time.
  */
-import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import {
   type ClassedMember,
   classify,
@@ -50,7 +49,7 @@ export class MemberSets {
   #unavailable: number;
 
   constructor(
-    { parts, current, numbers, numberOf, variantAt }: SetsInputs,
+    { parts, current, members, numbers, variantAt }: SetsInputs,
     { nowMs, validUntilMs }: { readonly nowMs: number; readonly validUntilMs: number },
   ) {
     this.#parts = parts.map(({ context, limits }) => ({ context, limits }));
@@ -59,22 +58,22 @@ export class MemberSets {
     this.#validUntilMs = validUntilMs;
     this.#numbers = numbers;
     this.#states = new Int32Array(numbers.size).fill(unknown);
-    for (const [index, { members }] of parts.entries())
-      for (const classed of members) {
-        const number = numberOf.get(classed.member.key);
-        if (number !== undefined)
-          this.#states[number] = stateOf(classed, { stage: index, variant: variantAt(number) });
+    this.#queues = { broken: [], available: [] };
+    for (const [stage, part] of parts.entries()) {
+      let number = 0;
+      for (const classed of part.members) {
+        // Those of a stage are in the order of all.
+        number = members.indexOf(classed.member, number);
+        this.#states[number] = stateOf(classed, { stage, variant: variantAt(number) });
+        if (stage === current && isEligible(classed))
+          this.#queues[isAvailableOrNew(classed.member) ? "available" : "broken"].push(number);
       }
-    const { members, limits } = partAt(parts, current);
-    this.#inFlight = members.filter((each) => each.class === "inFlight").length;
-    this.#unavailable = unavailableCount(members, limits);
-    const waiting = members.filter(isEligible);
-    const numbersOf = (some: readonly ClassedMember[]) =>
-      some.flatMap(({ member }) => numberOf.get(member.key) ?? []);
-    this.#queues = {
-      broken: numbersOf(waiting.filter(({ member }) => !isAvailableOrNew(member))).reverse(),
-      available: numbersOf(waiting.filter(({ member }) => isAvailableOrNew(member))).reverse(),
-    };
+    }
+    // The next one is taken from the end.
+    for (const queue of Object.values(this.#queues)) queue.reverse();
+    const promoting = partAt(parts, current);
+    this.#inFlight = promoting.members.filter((each) => each.class === "inFlight").length;
+    this.#unavailable = unavailableCount(promoting.members, promoting.limits);
   }
 
   /** Whether time alone has changed nothing since the evaluation. */
@@ -157,9 +156,9 @@ export class MemberSets {
 export interface SetsInputs {
   readonly parts: readonly StageParts[];
   readonly current: number;
+  /** All of them, in the order of their numbers. */
+  readonly members: readonly Member[];
   readonly numbers: MemberNumbers;
-  /** The same numbers by key, while the sets are made: each is looked up. It is not kept. */
-  readonly numberOf: ReadonlyMap<ObjectKey, number>;
   /** A small number that is remembered for each member, by its number. */
   readonly variantAt: (number: number) => number;
 }
@@ -171,7 +170,7 @@ export interface SetsInputs {
 export function memberSetsOf(
   inputs: StepInputs,
   { isStored, status, parts, toPlan, held, wakesAtMs }: StepResult,
-  members: Omit<SetsInputs, "parts" | "current">,
+  { numbers, variantAt }: Pick<SetsInputs, "numbers" | "variantAt">,
 ): MemberSets | undefined {
   const { spec, strategy, isPaused, goesBack, isSuperseded, nowMs } = inputs;
   const isRunning = (spec.state ?? "Running") === "Running" && !isPaused;
@@ -188,7 +187,10 @@ export function memberSetsOf(
   if (part?.stored?.phase !== "Progressing" || failureBreach(part) !== undefined) return undefined;
   const ends = [wakesAtMs, part.window.changesAtMs].filter((each) => each !== undefined);
   const validUntilMs = Math.min(...ends, Number.POSITIVE_INFINITY);
-  return new MemberSets({ parts, current, ...members }, { nowMs, validUntilMs });
+  return new MemberSets(
+    { parts, current, members: inputs.members, numbers, variantAt },
+    { nowMs, validUntilMs },
+  );
 }
 
 function stateOf(

@@ -119,7 +119,6 @@ function setsOf(
   const numbers = new MemberNumbers(sources.map(({ cluster }) => cluster.metadata));
   const sets = memberSetsOf(step, result, {
     numbers,
-    numberOf: new Map(sources.map(({ key }, number) => [key, number])),
     variantAt: (number) => ofMembers[number] ?? 0,
   });
   return sets && { sets, variants };

@@ -57,9 +57,7 @@ export function createMoveCheck(simulation: Simulation): MoveCheck {
       const others = othersOf(pass);
       if (before?.others === others) compare(pass, before.sets, before.pass);
       const numbers = new MemberNumbers(pass.inputs.members.map(({ key }) => refOf(key)));
-      const numberOf = new Map(pass.inputs.members.map(({ key }, number) => [key, number]));
-      const known = { numbers, numberOf, variantAt: () => 0 };
-      const sets = memberSetsOf(pass.inputs, pass.result, known);
+      const sets = memberSetsOf(pass.inputs, pass.result, { numbers, variantAt: () => 0 });
       before = sets && { pass, others, sets };
     },
     promoted: () => count,
