@@ -62,7 +62,7 @@ export class MemberSets {
     for (const [stage, part] of parts.entries()) {
       let number = 0;
       for (const classed of part.members) {
-        // Those of a stage are in the order of all.
+        // The members of a stage are in the order of all members.
         number = members.indexOf(classed.member, number);
         this.#states[number] = stateOf(classed, { stage, variant: variantAt(number) });
         if (stage === current && isEligible(classed))
