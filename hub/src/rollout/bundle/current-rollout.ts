@@ -57,6 +57,7 @@ export interface StagedSteps {
   /** As for `StagedPlan`. */
   readonly reports?: RolloutReports | undefined;
   readonly promoted?: readonly ObjectKey[];
+  readonly conclude?: () => Promise<void>;
 }
 
 /** `staged` or `limits`: what holds clusters, if anything does. `remarks`: on the strategy, for the author of the Bundle. */
@@ -120,7 +121,7 @@ export function createCurrentRollout(
       deploymentIn: (cluster) => deps.deployments.in(bundle, cluster),
     });
     if (plan === undefined) return { steps: placements.map(heldStep), isUnfinished: true };
-    const { rollout, status, remarks, wakesAtMs, reports, promoted } = plan;
+    const { rollout, status, remarks, wakesAtMs, reports, promoted, conclude } = plan;
     return {
       steps: plan.targets.map(stagedStep),
       isUnfinished: false,
@@ -130,6 +131,7 @@ export function createCurrentRollout(
       wakesAtMs,
       reports,
       promoted,
+      conclude,
     };
   }
 }

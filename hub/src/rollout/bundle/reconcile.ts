@@ -224,6 +224,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     const isOvertaken = await deployments.write(plan, signal);
     const reports = isOvertaken ? undefined : staged?.reports;
     end({ bundle, reports, promoted: staged?.promoted ?? [] });
+    await staged?.conclude?.();
     const unchecked = contents.flatMap((content) =>
       content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
     );

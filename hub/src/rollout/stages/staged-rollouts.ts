@@ -98,6 +98,8 @@ export interface StagedPlan<P> {
   readonly reports: RolloutReports | undefined;
   /** The clusters whose turn it is in this pass. */
   readonly promoted: readonly ObjectKey[];
+  /** Writes how Gates have ended, for people who wait for them: what follows from a decision is written first. */
+  readonly conclude: () => Promise<void>;
 }
 
 export interface StagedRollouts {
@@ -185,17 +187,18 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       await objects.store(rollout, result.status);
       return "again";
     }
+    const { status } = result;
     deps.plans.ask(rollout, result.toPlan, sources);
-    await deps.plans.store(rollout, result.status, { members, assignment: step.assignment });
+    await deps.plans.store(rollout, status, { members, assignment: step.assignment });
     const gateInputs = {
       rollout,
-      status: result.status,
+      status,
       stages: stagesOf(strategy),
       waitingIn: (stage: string, { plan }: GateRecord) =>
         waitingIn(members, step.assignment, stage).filter((member) => isPlannedIn(member, plan)),
     };
     const withGates = await gateWriter.ensure(gateInputs);
-    if (withGates !== result.status) {
+    if (withGates !== status) {
       await objects.store(rollout, withGates);
       return "again";
     }
@@ -203,10 +206,9 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
       ({ key, force }) => force === "waiting" && !result.heldRequests.has(key),
     );
     if ((result.promotions.length > 0 || forces) && (await inputs.catchUp())) return "again";
-    await gateWriter.conclude(gateInputs);
     for (const outdated of outdatedRollouts(rollouts, strategy)) await objects.remove(outdated);
     deps.plans.keep(keyOf(bundle), [rollout]);
-    const countsAtMs = await storeCounts(bundle, rollout, result.status);
+    const countsAtMs = await storeCounts(bundle, rollout, status);
     return {
       targets: await targets.of({
         ...inputs,
@@ -218,13 +220,14 @@ export function createStagedRollouts(deps: StagedRolloutsDeps): StagedRollouts {
         assignment: step.assignment,
       }),
       rollout,
-      status: result.status,
+      status,
       remarks: [
         approvalRemark(rollout.metadata.name, result.lackingApproval),
         unassignedRemark(step),
       ].filter((text) => text !== undefined),
       wakesAtMs: earlier(result.wakesAtMs, countsAtMs),
       promoted: result.promotions.map(({ member }) => member.key),
+      conclude: () => gateWriter.conclude({ rollout, status }),
       reports: rolloutReports(
         { bundle, rollout, step: asked, result, sources, options },
         { ...deps, ...inputs, signer: deps.deploymentSigner },
