@@ -1,4 +1,4 @@
-/** Post-renderers on kernels with more and fewer rules, for which the real launcher takes that of this machine. */
+/** Post-renderers on older kernels: a flag makes the real launcher use only the rules that such a kernel has. */
 import assert from "node:assert/strict";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -6,7 +6,7 @@ const launcher = "/usr/bin/confine";
 const reason = "its kernel was started without it";
 const truncation = "empty files that the user of the agent may write";
 const signals = "send signals to processes of the user of the agent";
-const everything = "whatever the user of the agent may do";
+const everything = "everything that the user of the agent may do";
 
 function confined(abi: number, ...missing: readonly string[]): SandboxDecision {
   return { sandbox: { kind: "confined", launcher, abi }, missing };
