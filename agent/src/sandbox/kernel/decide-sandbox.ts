@@ -39,7 +39,10 @@ export function decideSandbox(
     return { sandbox: { kind: "refused", why }, missing: [] };
   }
   if (kernel.abi < abiOf.files)
-    return { sandbox: { kind: "unconfined" }, missing: ["everything that the user of the agent may do"] };
+    return {
+      sandbox: { kind: "unconfined" },
+      missing: ["everything that the user of the agent may do"],
+    };
   const { abi } = kernel;
   return { sandbox: { kind: "confined", launcher, abi }, missing: missingOf(abi) };
 }
