@@ -70,6 +70,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["helm"],
     ["observe"],
     ["inputs"],
+    ["helmfile"],
     ["release"],
     ["plan"],
     ["link"],

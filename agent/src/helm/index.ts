@@ -1,4 +1,11 @@
-export { definitionsReply, inspectReply, performBuildTask } from "./chartbuild/build-task.ts";
+export {
+  type BuildTask,
+  definitionsReply,
+  inspectReply,
+  performBuildTask,
+} from "./chartbuild/build-task.ts";
+export { buildLimits } from "./chartbuild/chart-files.ts";
+export { downloadFile } from "./chartbuild/download-file.ts";
 export { type BuildCharts, createFetchArchive } from "./chartbuild/fetch-archive.ts";
 export {
   type RollbackOptions,

@@ -15,7 +15,7 @@ export { createReadCalls } from "./reader/read-calls.ts";
 export { createReadRecords } from "./reader/read-records.ts";
 export { createReadTemplates } from "./reader/read-templates.ts";
 export { createReadYaml } from "./reader/read-yaml.ts";
-export { createReaders } from "./reader/readers.ts";
+export { createReaders, type Readers } from "./reader/readers.ts";
 export {
   createInputCollector,
   type InputCollector,

@@ -102,7 +102,7 @@ async function buildDigest(tool: Tool): Promise<string> {
   for (const file of await sourcesOf(tool.build))
     hash.update(await readFile(join(tool.build.dir, file))).update("\0");
   return hash
-    .update(JSON.stringify([tool.build.package, tool.build.ldflags]))
+    .update(JSON.stringify([tool.build.package, tool.build.ldflags, ...(tool.build.tags ?? [])]))
     .digest("hex")
     .slice(0, 12);
 }
@@ -110,7 +110,7 @@ async function buildDigest(tool: Tool): Promise<string> {
 /** The files that a build depends on: versions and checksums of modules, or else the sources themselves. */
 async function sourcesOf({ dir, module }: GoBuild): Promise<readonly string[]> {
   if (module !== undefined) return ["go.mod", "go.sum"];
-  const files = await readdir(dir);
+  const files = await readdir(dir, { recursive: true });
   return files
     .filter((file) => /^go\.(mod|sum)$|\.go$/.test(file) && !file.endsWith("_test.go"))
     .sort();

@@ -40,6 +40,7 @@ export async function goBuild(
   const ldflags = ["-s", "-w", ...build.ldflags].join(" ");
   // Not the commit of this repository: the same sources give the same bytes.
   const args = ["build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags];
+  if (build.tags !== undefined) args.push("-tags", build.tags.join(","));
   args.push("-o", output, build.package);
   const child = spawn(goProgram, args, {
     cwd: build.dir,

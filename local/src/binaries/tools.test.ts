@@ -28,7 +28,8 @@ test("downloads have the paths of the publishers", () => {
   const platform = { os: "linux", arch: "arm64" } as const;
   const paths = toolNames
     .map((name) => tools[name].download(platform))
-    .map((one) => [one?.path, one?.checksumPath, one?.member]);
+    .filter((one) => one !== undefined)
+    .map((one) => [one.path, one.checksumPath, one.member]);
 
   assert.deepEqual(paths, [
     [
@@ -62,14 +63,11 @@ test("downloads have the paths of the publishers", () => {
       "kubernetes-sigs/kustomize/releases/download/kustomize%2Fv5.8.1/checksums.txt",
       "kustomize",
     ],
-    [undefined, undefined, undefined],
-    [undefined, undefined, undefined],
     [
       "distribution/distribution/releases/download/v3.1.2/registry_3.1.2_linux_arm64.tar.gz",
       "distribution/distribution/releases/download/v3.1.2/registry_3.1.2_linux_arm64.tar.gz.sha256",
       "registry",
     ],
-    [undefined, undefined, undefined],
   ]);
 });
 

@@ -17,6 +17,8 @@ export const toolNames = [
   "helm",
   "kustomize",
   "confine",
+  "relay",
+  "helmfile",
   "kwok",
   "registry",
   "versitygw",
@@ -47,6 +49,7 @@ export interface GoBuild {
   readonly package: string;
   /** Besides `-s -w`. */
   readonly ldflags: readonly string[];
+  readonly tags?: readonly string[];
   /** On two cores with an empty build cache; only printed. */
   readonly expectedSeconds: number;
 }
@@ -76,6 +79,20 @@ const kubernetesVersion = "v1.36.3";
 const etcdVersion = "v3.7.3";
 const helmVersion = "v4.3.1";
 const kustomizeVersion = "v5.8.1";
+const helmfileVersion = "v1.7.4";
+/** The providers of secrets that people use; all of them would make the program half as large again, and take twice as long to build. */
+const secretProviders = [
+  "sops",
+  "k8s",
+  "vault",
+  "openbao",
+  "httpjson",
+  "aws",
+  "gcp",
+  "azure",
+  "gitlab",
+  "onepasswordconnect",
+];
 const kwokVersion = "v0.8.0";
 const registryVersion = "v3.1.2";
 const versitygwVersion = "v1.8.0";
@@ -173,7 +190,28 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
     name: "confine",
     version: `v${buildVersion}`,
     download: () => undefined,
-    build: { dir: moduleDir("confine"), package: ".", ldflags: [], expectedSeconds: 2 },
+    build: { dir: moduleDir("sandbox"), package: "./confine", ldflags: [], expectedSeconds: 2 },
+  },
+  // The programs helm and git of a run of helmfile.
+  relay: {
+    name: "relay",
+    version: `v${buildVersion}`,
+    download: () => undefined,
+    build: { dir: moduleDir("sandbox"), package: "./relay", ldflags: [], expectedSeconds: 5 },
+  },
+  helmfile: {
+    name: "helmfile",
+    version: helmfileVersion,
+    // A program on the PATH may have other providers of secrets.
+    download: () => undefined,
+    build: {
+      dir: moduleDir("helmfile"),
+      module: "github.com/helmfile/helmfile",
+      package: "github.com/helmfile/helmfile",
+      ldflags: [],
+      tags: ["custom_providers", ...secretProviders],
+      expectedSeconds: 400,
+    },
   },
   kwok: {
     name: "kwok",

@@ -138,7 +138,7 @@ describe("the file tree of the agent's image", async () => {
       "pkg:npm/undici@",
       "pkg:golang/k8s.io/client-go@",
       "pkg:golang/sigs.k8s.io/kustomize/kustomize/v5@",
-      "pkg:golang/flotilla.local/tools/confine@",
+      "pkg:golang/flotilla.local/tools/sandbox@",
     ])
       assert.ok(sbom.includes(url), url);
     assert.match(await readFile(join(tree, "var/lib/dpkg/status.d/libc6"), "utf8"), /^Version: /m);

@@ -167,6 +167,14 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "A program that reads what the deployment brings has to run in the sandbox, and the kernel of the agent's node has fewer rules than that needs. The message names the kernel, what it has and what is needed. Nothing was run, and what is installed stays. Use a node with a newer kernel; where the message says that a profile or a setting of the node denies Landlock, allow it.",
   },
+  HELMFILE_FAILED: {
+    retryable: true,
+    help: "helmfile could not evaluate the file of a Helmfile; the message has its last lines, with the file and line where helmfile names them. Nothing was changed, and what is deployed stays. Correct the file; the agent plans it again when its source or the Helmfile changes, and retries until then.",
+  },
+  HELMFILE_INVALID: {
+    retryable: false,
+    help: "helmfile evaluated the file of a Helmfile, and what it is to deploy cannot be planned; the message names the release or the option, and what to write instead. Nothing was changed, and what is deployed stays.",
+  },
   REQUEST_FAILED: {
     retryable: true,
     help: "The agent could not answer a request of `flotilla logs`, `flotilla diff` or `flotilla history`; the message says why. Nothing was changed.",

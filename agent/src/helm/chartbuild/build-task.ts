@@ -18,7 +18,7 @@ import * as z from "zod";
 import { buildError, buildLimits, type ChartFiles, metadataOf, textOf } from "./chart-files.ts";
 import { definitionFiles, isDefinition } from "./definitions.ts";
 import { packChart } from "./pack-chart.ts";
-import { readChartArchive } from "./read-archive.ts";
+import { readChartArchive, readPackedFolder } from "./read-archive.ts";
 import { findEntry, readChartDirectory, readSourceFile } from "./read-directory.ts";
 
 const sourceSchema = z.discriminatedUnion("kind", [
@@ -26,6 +26,8 @@ const sourceSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("tree"), root: z.string(), path: z.string() }),
   /** A packaged chart. */
   z.object({ kind: z.literal("archive"), file: z.string() }),
+  /** A tar archive of the chart's folder, with the paths from it. */
+  z.object({ kind: z.literal("folder"), file: z.string() }),
 ]);
 
 const dependencySchema = z.object({
@@ -41,7 +43,8 @@ export const buildTask = z.discriminatedUnion("step", [
     step: z.literal("package"),
     source: sourceSchema,
     origin: z.string(),
-    version: z.string(),
+    /** In place of the chart's own. */
+    version: z.string().optional(),
     valuesFiles: z.array(z.string()).optional(),
     ignoreMissingValuesFiles: z.boolean().optional(),
     /** The archives of the dependencies that the inspection named. */
@@ -61,7 +64,15 @@ type BuildSource = Readonly<z.infer<typeof sourceSchema>>;
 /** What the agent downloads before the chart is packaged. */
 export type RemoteDependency = Readonly<z.infer<typeof dependencySchema>>;
 
-export const inspectReply = z.object({ dependencies: z.array(dependencySchema) });
+const localDependencySchema = z.object({ name: z.string(), version: z.string(), path: z.string() });
+
+export const inspectReply = z.object({
+  name: z.string(),
+  version: z.string(),
+  dependencies: z.array(dependencySchema),
+  /** Charts beside it that it lacks; `path`: from the chart. */
+  local: z.array(localDependencySchema),
+});
 
 export const definitionsReply = z.object({ hasDefinitions: z.boolean() });
 
@@ -69,9 +80,11 @@ export const definitionsReply = z.object({ hasDefinitions: z.boolean() });
 export async function performBuildTask(task: BuildTask): Promise<unknown> {
   switch (task.step) {
     case "inspect": {
-      const { missing } = await loadChart(task.source, task.origin);
+      const { files, missing } = await loadChart(task.source, task.origin);
+      const { name, version } = metadataOf(files);
       const dependencies = missing.filter((each) => each.kind === "remote");
-      return { dependencies } satisfies z.input<typeof inspectReply>;
+      const local = missing.filter((each) => each.kind === "local");
+      return { name, version, dependencies, local } satisfies z.input<typeof inspectReply>;
     }
     case "package":
       await packageChart(task);
@@ -95,7 +108,7 @@ async function packageChart(task: PackageTask): Promise<void> {
   const { files, missing } = await loadChart(source, task.origin);
   const metadata = metadataOf(files);
   const built = new Map(files);
-  built.set("Chart.yaml", Buffer.from(withVersion(metadata, version)));
+  if (version !== undefined) built.set("Chart.yaml", Buffer.from(withVersion(metadata, version)));
   if (task.valuesFiles !== undefined && task.valuesFiles.length > 0) {
     const values = mergeValuesFiles(await readValuesFiles(task.valuesFiles, source, files), {
       ignoreMissing: task.ignoreMissingValuesFiles ?? false,
@@ -117,6 +130,12 @@ async function loadChart(
   if (source.kind === "archive") {
     const archive = await readFile(source.file);
     return { files: await readChartArchive(archive, "read the chart", buildLimits), missing: [] };
+  }
+  if (source.kind === "folder") {
+    const files = await readPackedFolder(await readFile(source.file), origin, buildLimits);
+    if (!files.has("Chart.yaml"))
+      throw new AppError(chartErrors.CHART_NOT_IN_SOURCE, `${origin} has no Chart.yaml`);
+    return { files, missing: missingDependencies(await dependencyFacts(files)) };
   }
   const path = pathInSource(source.path);
   const notFound = (why: string) =>
@@ -182,9 +201,9 @@ async function readValuesFiles(
         `the values file ${JSON.stringify(path)} is not in the source`,
       );
     const text =
-      source.kind === "archive"
-        ? textOf(files, inside)
-        : await readSourceFile(source.root, inside, buildLimits);
+      source.kind === "tree"
+        ? await readSourceFile(source.root, inside, buildLimits)
+        : textOf(files, inside);
     read.push({ path, text });
   }
   return read;
@@ -195,7 +214,8 @@ async function readLocal(
   { name, version, path }: Extract<MissingDependency, { readonly kind: "local" }>,
   source: BuildSource,
 ): Promise<ChartFiles> {
-  if (source.kind === "archive") throw buildError("a packaged chart has no charts beside it");
+  if (source.kind !== "tree")
+    throw buildError(`the chart ${JSON.stringify(name)} beside it is not known here`);
   const failed = (why: string) =>
     new AppError(
       chartErrors.CHART_DEPENDENCY,

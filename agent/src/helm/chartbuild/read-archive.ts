@@ -1,9 +1,10 @@
-/** Reads the files of a packaged chart as Helm does, with Helm's checks of paths. */
+/** Reads the files of a packaged chart, or of its packed folder, as Helm does, with Helm's checks of paths. */
 import { posix } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { AppError, messageOf } from "@flotilla/shared/errors";
+import { parseHelmIgnore } from "@flotilla/shared/source/chartbuild";
 import { extract } from "tar-stream";
 import { type BuildLimits, buildError, type ChartFiles, createFileCount } from "./chart-files.ts";
 
@@ -12,6 +13,52 @@ export async function readChartArchive(
   archive: Uint8Array,
   what: string,
   limits: BuildLimits,
+): Promise<ChartFiles> {
+  return await readTar(archive, {
+    what,
+    limits,
+    form: "a packaged chart",
+    isCompressed: true,
+    pathOf: (name) => pathInArchive(name, what),
+  });
+}
+
+/** `archive`: of tar, with the paths from the chart's folder. Without what .helmignore names. Throws CHART_BUILD. */
+export async function readPackedFolder(
+  archive: Uint8Array,
+  what: string,
+  limits: BuildLimits,
+): Promise<ChartFiles> {
+  const files = await readTar(archive, {
+    what,
+    limits,
+    form: "a packed folder",
+    isCompressed: false,
+    pathOf: (name) => pathInArchive(`./${name}`, what),
+  });
+  const rules = parseHelmIgnore(files.get(".helmignore")?.toString() ?? "");
+  const isIgnored = (path: string): boolean => {
+    const names = path.split("/");
+    return names.some((_, at) =>
+      rules.ignores(names.slice(0, at + 1).join("/"), at + 1 < names.length),
+    );
+  };
+  return new Map([...files].filter(([path]) => !isIgnored(path)));
+}
+
+interface TarReading {
+  readonly what: string;
+  readonly limits: BuildLimits;
+  /** What the bytes should be, for messages. */
+  readonly form: string;
+  /** By gzip. */
+  readonly isCompressed: boolean;
+  readonly pathOf: (name: string) => string;
+}
+
+async function readTar(
+  archive: Uint8Array,
+  { what, limits, form, isCompressed, pathOf }: TarReading,
 ): Promise<ChartFiles> {
   const files = new Map<string, Buffer>();
   const count = createFileCount(what, limits);
@@ -29,7 +76,7 @@ export async function readChartArchive(
         if (type !== "directory") count.add(size);
         for await (const chunk of stream as AsyncIterable<Uint8Array>) chunks.push(chunk);
         if (type === "directory") return;
-        const path = pathInArchive(name, what);
+        const path = pathOf(name);
         if (files.has(path)) throw buildError(`${what}: it has ${JSON.stringify(path)} twice`);
         files.set(path, Buffer.concat(chunks));
       } catch (thrown) {
@@ -51,12 +98,12 @@ export async function readChartArchive(
     }
   }
 
+  const source = Readable.from([archive]);
   try {
-    await pipeline(Readable.from([archive]), createGunzip(), counted, entries);
+    if (isCompressed) await pipeline(source, createGunzip(), counted, entries);
+    else await pipeline(source, counted, entries);
   } catch (thrown) {
-    throw (
-      failure ?? buildError(`${what}: it is not a packaged chart: ${messageOf(thrown)}`, thrown)
-    );
+    throw failure ?? buildError(`${what}: it is not ${form}: ${messageOf(thrown)}`, thrown);
   }
   return files;
 }

@@ -57,6 +57,7 @@ async function build(
       throw new Error(
         `could not be started: ${result.why}; check the path that the agent was given with --kustomize`,
       );
+    if (result.kind === "exceeded") throw new Error(result.what);
     const { stdout, stderr, failure } = result;
     if (failure === undefined) return stdout;
     const printed = stderr.replace(/^(?:# Warning.*\n)*Error: /, "").trim();

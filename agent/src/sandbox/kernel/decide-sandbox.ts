@@ -1,5 +1,5 @@
 /**
- * What of the sandbox a kernel is able to do, and whether that is enough. Pure. The launcher (`local/tools/confine`) applies it: rules
+ * What of the sandbox a kernel is able to do, and whether that is enough. Pure. The launcher (`local/tools/sandbox/confine`) applies it: rules
  * of Landlock, which kernels have in versions (ABI), and a filter of system calls, which every kernel with Landlock has.
  */
 import type { Sandbox } from "../run/index.ts";

@@ -1,3 +1,3 @@
 export { type Leaf, leavesOf } from "./leaves.ts";
 export { isMap, mergeValues, type Values } from "./merge-values.ts";
-export { setValue, setValues } from "./set-value.ts";
+export { pathsInLine, setValue, setValues } from "./set-value.ts";

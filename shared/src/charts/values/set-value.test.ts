@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { canonicalJson, rawNumber } from "../../text/json/index.ts";
 import type { Values } from "./merge-values.ts";
-import { setValue, setValues } from "./set-value.ts";
+import { type LineValues, pathsInLine, setValue, setValues } from "./set-value.ts";
 
 function result(values: Values, path: string, text: string, literal = false): Values | string {
   const set = setValue(values, path, text, { literal });
@@ -145,5 +145,28 @@ describe("lines of --set", () => {
     const lines = Array.from({ length: 20 }, (_, index) => `list${index}[65536]=x`);
 
     assert.equal(setValues({}, lines).kind, "invalid");
+  });
+});
+
+describe("lines of other flags of Helm", () => {
+  const rows: readonly (readonly [kind: LineValues, line: string, expected: unknown])[] = [
+    ["typed", "a=1,b=true,c=null", { a: 1, b: true, c: null }],
+    ["string", "a=1,b=true,c=null", { a: "1", b: "true", c: "null" }],
+    ["string", "a={1,2}", { a: ["1", "2"] }],
+    ["literal", "a.b=1,c={x}", { a: { b: "1,c={x}" } }],
+    [
+      { contentOf: (path) => `<${path}>` },
+      "a=x.txt,b.c=y.txt",
+      { a: "<x.txt>", b: { c: "<y.txt>" } },
+    ],
+  ];
+  for (const [kind, line, expected] of rows)
+    test(`are read: ${typeof kind === "object" ? "file" : kind} ${line}`, () => {
+      assert.deepEqual(setValues({}, [line], kind), { kind: "set", values: expected });
+    });
+
+  test("name the files of --set-file", () => {
+    assert.deepEqual(pathsInLine("a=x.txt,b[1].c=dir/y.txt"), ["x.txt", "dir/y.txt"]);
+    assert.deepEqual(pathsInLine("a[x]=y"), []);
   });
 });

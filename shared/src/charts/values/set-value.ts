@@ -35,20 +35,37 @@ export function setValue(
   const isQuoted = !literal && /^(["'])(.*\1)?$/s.test(text);
   const value = isQuoted ? text.replace(/^["']+|["']+$/g, "") : text;
   const data = toMutable(values);
-  const isText = literal || isQuoted;
-  const options = { isLiteral: literal, isText, addedItems: 0 };
+  const read = literal || isQuoted ? asText : typed;
+  const options = { isLiteral: literal, read, addedItems: 0 };
   const { problem } = setLine(data, `${path}=${value}`, options);
   return problem === undefined
     ? { kind: "set", values: toValues(data) }
     : { kind: "invalid", problem };
 }
 
+/** How the values of lines are read. */
+export type LineValues =
+  /** As by `--set`: numbers, true, false and null are no strings. */
+  | "typed"
+  /** As by `--set-string`. */
+  | "string"
+  /** As by `--set-literal`: all behind the path is one string. */
+  | "literal"
+  /** As by `--set-file`: the text is a path. */
+  | { readonly contentOf: (path: string) => string };
+
 /** The values with what lines such as `image.tag=1.2,replicas=3` say, one after the other, as by Helm's `--set`. */
-export function setValues(values: Values, lines: readonly string[]): SetValueResult {
+export function setValues(
+  values: Values,
+  lines: readonly string[],
+  kind: LineValues = "typed",
+): SetValueResult {
   const data = toMutable(values);
+  const isLiteral = kind === "literal";
+  const read = typeof kind === "object" ? kind.contentOf : kind === "typed" ? typed : asText;
   let addedItems = 0;
   for (const [index, line] of lines.entries()) {
-    const set = setLine(data, line, { isLiteral: false, isText: false, addedItems });
+    const set = setLine(data, line, { isLiteral, read, addedItems });
     if (set.problem !== undefined)
       return { kind: "invalid", problem: `number ${index + 1}, ${set.problem}` };
     addedItems = set.addedItems;
@@ -56,17 +73,25 @@ export function setValues(values: Values, lines: readonly string[]): SetValueRes
   return { kind: "set", values: toValues(data) };
 }
 
-interface LineOptions extends Pick<Line, "isLiteral" | "addedItems"> {
-  /** All values are strings. */
-  readonly isText: boolean;
+/** The paths in a line of Helm's `--set-file`; those before the first mistake in it. */
+export function pathsInLine(line: string): readonly string[] {
+  const paths: string[] = [];
+  setValues({}, [line], {
+    contentOf(path) {
+      paths.push(path);
+      return "";
+    },
+  });
+  return paths;
 }
+
+type LineOptions = Pick<Line, "isLiteral" | "read" | "addedItems">;
 
 function setLine(
   data: MutableMap,
   text: string,
-  { isLiteral, isText, addedItems }: LineOptions,
+  { isLiteral, read, addedItems }: LineOptions,
 ): { readonly problem?: string; readonly addedItems: number } {
-  const read: Line["read"] = isText ? (each) => each : typed;
   const line: Line = { text, at: 0, isLiteral, read, addedItems };
   let place = "its path";
   try {
@@ -245,6 +270,10 @@ function notAList(): LineProblem {
 
 function notAMap(): LineProblem {
   return new LineProblem("it has a name in a value that is not a map");
+}
+
+function asText(text: string): string {
+  return text;
 }
 
 const longest = 2n ** 63n;

@@ -1,0 +1,5 @@
+export {
+  type HelmfileRequest,
+  type PlannedHelmfile,
+  planHelmfile,
+} from "./run/plan-helmfile.ts";

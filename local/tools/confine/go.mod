@@ -1,3 +1,0 @@
-module flotilla.local/tools/confine
-
-go 1.26

@@ -1,0 +1,3 @@
+module flotilla.local/tools/sandbox
+
+go 1.26
