@@ -15,10 +15,12 @@ import { afterAll } from "vitest";
 
 const MiB = 1024 * 1024;
 
-/** Paths and texts; a text that begins with `link:` is a symbolic link to what follows. */
+/** Texts by their paths. */
 export type Files = Readonly<Record<string, string>>;
 
 export interface HelmfilePlanner {
+  /** The run changes the tree. */
+  planTree(tree: string, request?: Partial<HelmfileRequest>): Promise<PlannedHelmfile>;
   plan(files: Files, request?: Partial<HelmfileRequest>): Promise<PlannedHelmfile>;
 }
 
@@ -63,26 +65,29 @@ export async function startHelmfilePlanner(): Promise<HelmfilePlanner> {
     limits,
     dir: runs,
   };
+  const planTree: HelmfilePlanner["planTree"] = (tree, request = {}) =>
+    planHelmfile(
+      deps,
+      {
+        tree,
+        defaultNamespace: "default",
+        key: Buffer.from("key"),
+        isInstalled: () => false,
+        timeoutMs: 60_000,
+        signal: AbortSignal.timeout(120_000),
+        ...request,
+      },
+      (planned) => Promise.resolve(planned),
+    );
   return {
-    async plan(files, request = {}) {
+    planTree,
+    async plan(files, request) {
       const tree = await mkdtemp(join(dir, "tree-"));
       for (const [path, text] of Object.entries(files)) {
         await mkdir(dirname(join(tree, path)), { recursive: true });
         await writeFile(join(tree, path), text);
       }
-      return await planHelmfile(
-        deps,
-        {
-          tree,
-          defaultNamespace: "default",
-          key: Buffer.from("key"),
-          isInstalled: () => false,
-          timeoutMs: 60_000,
-          signal: AbortSignal.timeout(120_000),
-          ...request,
-        },
-        (planned) => Promise.resolve(planned),
-      );
+      return await planTree(tree, request);
     },
   };
 }

@@ -177,7 +177,7 @@ describe("a helmfile that cannot be planned", () => {
     [
       "names a chart that does not exist",
       { "helmfile.yaml": "releases:\n  - name: a\n    chart: ./none\n" },
-      /^plan the helmfile: release a: its chart is neither a folder/,
+      /^plan the helmfile: release a: the chart none is neither a folder/,
     ],
   ];
   for (const [what, files, message] of invalid)

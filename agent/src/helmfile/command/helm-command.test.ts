@@ -63,6 +63,7 @@ const understood: readonly (readonly [args: string, expected: HelmCommand])[] = 
     },
   ],
   ["dependency build charts/app", { kind: "dependencies", chart: "charts/app" }],
+  ["--kube-context prod repo update", { kind: "nothing" }],
   ["version --template={{.Version}}+g{{.GitCommit}}", { kind: "version" }],
   [
     "template --debug=false --output-dir=/c/out --include-crds web /c/web -f /c/web/values.yaml -f a --namespace hf --dry-run=server --kube-context x",

@@ -12,7 +12,7 @@ export type HelmCommand =
   | RepositoryCommand
   | LoginCommand
   | PullCommand
-  | ShowCommand
+  | { readonly kind: "show"; readonly chart: string }
   /** `chart`: a folder. */
   | { readonly kind: "dependencies"; readonly chart: string }
   | TemplateCommand
@@ -49,12 +49,6 @@ export interface PullCommand {
   readonly unpacks: boolean;
 }
 
-export interface ShowCommand {
-  readonly kind: "show";
-  readonly chart: string;
-  readonly version?: string;
-}
-
 export interface TemplateCommand {
   readonly kind: "template";
   /** The whole command line, for Helm itself, without what would ask a cluster. */
@@ -87,7 +81,9 @@ interface CommandRule {
   readonly read: (given: ReadFlags) => HelmCommand | Refusal;
 }
 
-export function parseHelmCommand(args: readonly string[]): HelmCommand | RefusedCommand {
+export function parseHelmCommand(line: readonly string[]): HelmCommand | RefusedCommand {
+  // helmfile writes the context before every command, and again where a release has one.
+  const args = line[0] === "--kube-context" ? line.slice(2) : line;
   const rule = rules.find(({ words }) => words.every((word, at) => args[at] === word));
   if (rule === undefined) return refused("helm", undefined, unknownCommand(args));
   const command = `helm ${rule.words.join(" ")}`;
@@ -228,8 +224,8 @@ const rules: readonly CommandRule[] = [
   {
     words: ["show", "chart"],
     table: { flags: downloadFlags },
-    read: ({ positionals: [chart], flags }) =>
-      chart === undefined ? needsChart : { kind: "show", chart, ...versionOf(flags) },
+    read: ({ positionals: [chart] }) =>
+      chart === undefined ? needsChart : { kind: "show", chart },
   },
   ...["build", "update", "up"].map((word) => dependencyRule(word)),
   {

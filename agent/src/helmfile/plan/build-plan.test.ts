@@ -29,7 +29,6 @@ const built = (
   name,
   namespace,
   needs,
-  hasHooks: false,
 });
 
 const facts: PlanFacts = {

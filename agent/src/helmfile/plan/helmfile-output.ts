@@ -22,11 +22,9 @@ const builtSchema = z.looseObject({
         name: z.string(),
         namespace: z.string().optional(),
         needs: z.array(z.string()).nullish(),
-        hooks: z.array(z.unknown()).nullish(),
       }),
     )
     .nullish(),
-  hooks: z.array(z.unknown()).nullish(),
 });
 
 /** A release as `helmfile build` has it. */
@@ -35,27 +33,15 @@ export interface BuiltRelease {
   readonly namespace?: string | undefined;
   /** `NAME`, `NAMESPACE/NAME` or `CONTEXT/NAMESPACE/NAME`. */
   readonly needs: readonly string[];
-  readonly hasHooks: boolean;
 }
 
-export interface BuiltState {
-  readonly releases: readonly BuiltRelease[];
-  /** The file itself has hooks. */
-  readonly hasHooks: boolean;
-}
-
-/** `document`: one of the documents; each file of the helmfile is one. Undefined if it is none of helmfile's. */
-export function builtState(document: unknown): BuiltState | undefined {
+/** `document`: one of the documents; each file of the helmfile is one. A text that helmfile did not write has no releases. */
+export function builtReleases(document: unknown): readonly BuiltRelease[] {
   const parsed = builtSchema.safeParse(document);
-  if (!parsed.success) return undefined;
-  const { releases, hooks } = parsed.data;
-  return {
-    releases: (releases ?? []).map((release) => ({
-      name: release.name,
-      namespace: release.namespace,
-      needs: release.needs ?? [],
-      hasHooks: (release.hooks ?? []).length > 0,
-    })),
-    hasHooks: (hooks ?? []).length > 0,
-  };
+  if (!parsed.success) return [];
+  return (parsed.data.releases ?? []).map(({ name, namespace, needs }) => ({
+    name,
+    namespace,
+    needs: needs ?? [],
+  }));
 }

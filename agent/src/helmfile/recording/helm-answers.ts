@@ -22,7 +22,6 @@ import {
   type PullCommand,
   parseHelmCommand,
   type RepositoryCommand,
-  type ShowCommand,
 } from "../command/helm-command.ts";
 import type { UpgradeCommand, ValuesArgument } from "../command/upgrade-command.ts";
 import type { RelayCommand, RelayEnd, RelayHands } from "../relay/open-relay.ts";
@@ -120,8 +119,10 @@ export class HelmAnswers {
       case "pull":
         return await this.#pull(command, place);
       case "show": {
-        const { name, version } = await this.#shown(command, place);
-        return printed(`${JSON.stringify({ name, version })}\n`);
+        // helmfile asks after an upgrade, for a table, and does without an answer.
+        const chart = this.#charts.get(referenceOf(command.chart, place));
+        if (chart === undefined) return { code: 1, stderr: "Error: the chart was not planned\n" };
+        return printed(`${JSON.stringify({ name: chart.name, version: chart.version })}\n`);
       }
       case "dependencies":
         await this.#completeChart(command.chart, place);
@@ -138,12 +139,6 @@ export class HelmAnswers {
         this.#uninstalls.push(releaseOf(command));
         return done;
     }
-  }
-
-  /** helmfile asks for it after an upgrade, without its version. */
-  async #shown({ chart, version }: ShowCommand, place: Place): Promise<ObtainedChart> {
-    const before = version === undefined ? this.#charts.get(referenceOf(chart, place)) : undefined;
-    return before ?? (await this.#chart(chart, version, place));
   }
 
   async #record(command: UpgradeCommand, place: Place): Promise<RelayEnd> {
@@ -170,7 +165,7 @@ export class HelmAnswers {
     if (local !== undefined) return await desk.pack(local);
     const known: KnownRepositories = { repositories: this.#repositories, logins: this.#logins };
     const found = locationOf(chart, known);
-    if (found.kind === "unknown") throw new Error(`its chart ${found.why}`);
+    if (found.kind === "unknown") throw new Error(`${chartName(chart)} ${found.why}`);
     return await desk.download(found.location, version ?? "", found.access);
   }
 
@@ -203,7 +198,7 @@ export class HelmAnswers {
       await put(await desk.download(dependencyLocation(dependency), dependency.version, access));
     }
     for (const { path } of beside) {
-      const other = posix.join(chart, path);
+      const other = posix.resolve(pathFrom(place, chart), path);
       await this.#completeChart(other, place, depth + 1);
       await put(await this.#chart(other, undefined, place));
     }
@@ -254,6 +249,11 @@ async function credentialsOf(
     ...(input !== undefined && { password: input.replace(/\r?\n$/, "") }),
     ...(skipsVerification && { insecureSkipVerify: true }),
   };
+}
+
+/** For messages. An address may hold a password. */
+function chartName(chart: string): string {
+  return /^[\w./-]{1,200}$/.test(chart) ? `the chart ${chart}` : "its chart";
 }
 
 /** Undefined where there is nothing of that path. */

@@ -15,7 +15,7 @@ import { runInSandbox, type Sandbox } from "../../sandbox/index.ts";
 import { createChartDesk, type ObtainedChart } from "../charts/chart-desk.ts";
 import { buildPlan, type PlannedUpgrade } from "../plan/build-plan.ts";
 import { finalValues, type ReadValuesFile } from "../plan/final-values.ts";
-import { type BuiltState, builtState, listSchema } from "../plan/helmfile-output.ts";
+import { type BuiltRelease, builtReleases, listSchema } from "../plan/helmfile-output.ts";
 import {
   type HelmfilePlan,
   type ReleaseRef,
@@ -128,16 +128,15 @@ async function plan(
   const listed = listSchema.parse(
     JSON.parse(await run(["list", "--skip-charts", "--output", "json"])),
   );
-  const built = await readBuilt(await run(["build"]), readYaml);
-  if (built.some((state) => state.hasHooks || state.releases.some(({ hasHooks }) => hasHooks)))
-    throw failed(agentErrors.HELMFILE_INVALID, "it has hooks, which are not allowed here");
   await run(["sync", `--concurrency=${concurrency}`]);
+  // Last, because it loads charts as well and names no repositories.
+  const built = await readBuilt(await run(["build"]), readYaml);
   const works = await Promise.all(
     answers.recording.upgrades.map((upgrade) => workOf(upgrade, request, readYaml)),
   );
   const result = buildPlan({
     listed: listed ?? [],
-    built: built.flatMap(({ releases }) => releases),
+    built,
     upgrades: works.map(({ upgrade }) => upgrade),
     helmfile: versions.helmfile,
     defaultNamespace,
@@ -169,13 +168,14 @@ async function workOf(
 }
 
 /** Each document is a file of the helmfile. */
-async function readBuilt(output: string, readYaml: ReadValuesFile): Promise<readonly BuiltState[]> {
-  const states: BuiltState[] = [];
-  for (const text of output.split(/^---$/m)) {
-    const state = builtState(await readYaml(text, "the output of helmfile build"));
-    if (state !== undefined) states.push(state);
-  }
-  return states;
+async function readBuilt(
+  output: string,
+  readYaml: ReadValuesFile,
+): Promise<readonly BuiltRelease[]> {
+  const releases: BuiltRelease[] = [];
+  for (const text of output.split(/^---$/m))
+    releases.push(...builtReleases(await readYaml(text, "the output of helmfile build")));
+  return releases;
 }
 
 interface RunPlace {
@@ -256,6 +256,7 @@ function optionsOf(request: HelmfileRequest, helm: string): readonly string[] {
   return [
     `--helm-binary=${helm}`,
     "--no-color",
+    "--log-level=error",
     ...(file === undefined ? [] : [`--file=${file}`]),
     ...(environment === undefined ? [] : [`--environment=${environment}`]),
     ...stateValuesFiles.map((path) => `--state-values-file=${path}`),
