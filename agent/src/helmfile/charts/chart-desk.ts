@@ -16,6 +16,7 @@ import {
 } from "@flotilla/shared/source";
 import type { SourceClient } from "@flotilla/shared/source/client";
 import type * as z from "zod";
+import { agentErrors } from "../../base/errors/index.ts";
 import { type BuildTask, buildLimits, downloadFile, inspectReply } from "../../helm/index.ts";
 import type { Readers } from "../../inputs/index.ts";
 
@@ -62,8 +63,11 @@ export interface ChartDesk {
   unpacked(chart: ObtainedChart): Promise<Buffer>;
 }
 
+const MiB = 1024 * 1024;
 /** Flux's limit of a chart. */
-const maxArchiveBytes = 10 * 1024 * 1024;
+const maxArchiveBytes = 10 * MiB;
+/** For all charts of a run, downloaded and packed. */
+const maxRunBytes = 64 * MiB;
 
 export function createChartDesk({
   client,
@@ -74,6 +78,7 @@ export function createChartDesk({
 }: ChartDeskOptions): ChartDesk {
   const downloads = new Map<string, Promise<ObtainedChart>>();
   let files = 0;
+  let bytes = 0;
   const nextFile = (): string => join(dir, `chart-${++files}`);
 
   const run = (task: BuildTask, digest: string, origin: string) =>
@@ -82,10 +87,21 @@ export function createChartDesk({
       { key: `helmfile ${task.step} ${digest}`, what: `read ${origin}` },
     );
 
-  async function stored({ kind, bytes, origin }: ChartBytes) {
+  /** Throws LIMIT_EXCEEDED. */
+  function count(more: number): void {
+    bytes += more;
+    if (bytes > maxRunBytes)
+      throw new AppError(
+        agentErrors.LIMIT_EXCEEDED,
+        `the charts of the helmfile have more than ${maxRunBytes / MiB} MiB`,
+      );
+  }
+
+  async function stored({ kind, bytes: content, origin }: ChartBytes) {
+    count(content.length);
     const file = nextFile();
-    await writeFile(file, bytes, { mode: 0o600 });
-    return { source: { kind, file }, digest: digestOf(bytes), origin };
+    await writeFile(file, content, { mode: 0o600 });
+    return { source: { kind, file }, digest: digestOf(content), origin };
   }
 
   async function inspect(chart: ChartBytes): Promise<ChartInspection> {
@@ -102,10 +118,11 @@ export function createChartDesk({
       timeoutMs,
       maxBytes: maxArchiveBytes,
     });
-    const bytes = await readFile(file);
+    const archive = await readFile(file);
+    count(archive.length);
     const origin = describePin(pin);
     const source = { kind: "archive", file } as const;
-    const digest = digestOf(bytes);
+    const digest = digestOf(archive);
     const { name, version } = inspectReply.parse(
       await run({ step: "inspect", source, origin }, digest, origin),
     );

@@ -4,10 +4,11 @@
  */
 import { readFile } from "node:fs/promises";
 import { posix } from "node:path";
-import { messageOf } from "@flotilla/shared/errors";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import { accessTo } from "@flotilla/shared/source";
 import { dependencyLocation } from "@flotilla/shared/source/chartbuild";
 import { pathsInLine } from "@flotilla/shared/values";
+import { agentErrors } from "../../base/errors/index.ts";
 import type { ChartBytes, ChartDesk, ObtainedChart } from "../charts/chart-desk.ts";
 import {
   type KnownRepositories,
@@ -37,14 +38,16 @@ export interface HelmAnswersOptions {
 
 /** `why` for people. */
 export interface AnswerFailure {
-  /** refused: the helmfile asks for what is not allowed. failed: a chart could not be had, for instance. */
-  readonly kind: "refused" | "failed";
+  /** refused: the helmfile asks for what is not allowed. limit: for too much. failed: a chart could not be had, for instance. */
+  readonly kind: "refused" | "limit" | "failed";
   readonly why: string;
 }
 
 const MiB = 1024 * 1024;
-/** For a file with values. */
+/** For all files with values of a run. */
 const maxValuesBytes = 8 * MiB;
+/** More than any helmfile needs: a few for each release. */
+const maxCommands = 10_000;
 /** For the folder of a chart. */
 const maxFolderBytes = 64 * MiB;
 const maxPasswordBytes = 64 * 1024;
@@ -62,6 +65,8 @@ export class HelmAnswers {
   readonly #upgrades: RecordedUpgrade[] = [];
   readonly #uninstalls: RecordedUninstall[] = [];
   #failure: AnswerFailure | undefined;
+  #valuesBytes = 0;
+  #commands = 0;
 
   constructor(options: HelmAnswersOptions) {
     this.#options = options;
@@ -83,14 +88,27 @@ export class HelmAnswers {
   ): Promise<RelayEnd> {
     if (program === "git")
       return this.#fail("refused", "an address of Git inside of a helmfile is not supported");
+    this.#commands += 1;
+    if (this.#commands > maxCommands)
+      return this.#fail("limit", `the helmfile ran more than ${maxCommands} commands`);
     const command = parseHelmCommand(args);
     if (command.kind === "refused") return this.#fail("refused", command.why);
     try {
       return await this.#answer(command, { hands, directory });
     } catch (thrown) {
       const subject = command.kind === "upgrade" ? `release ${command.name}: ` : "";
-      return this.#fail("failed", subject + messageOf(thrown));
+      const isLimit = thrown instanceof AppError && thrown.code === agentErrors.LIMIT_EXCEEDED.code;
+      return this.#fail(isLimit ? "limit" : "failed", subject + messageOf(thrown));
     }
+  }
+
+  #count(valuesBytes: number): void {
+    this.#valuesBytes += valuesBytes;
+    if (this.#valuesBytes > maxValuesBytes)
+      throw new AppError(
+        agentErrors.LIMIT_EXCEEDED,
+        `the values of the helmfile have more than ${maxValuesBytes / MiB} MiB`,
+      );
   }
 
   #fail(kind: AnswerFailure["kind"], why: string): RelayEnd {
@@ -146,7 +164,11 @@ export class HelmAnswers {
     const chart = await this.#chart(command.chart, version, place);
     this.#charts.set(referenceOf(command.chart, place), chart);
     const values: RecordedValues[] = [];
-    for (const each of command.values) values.push(await recordedValues(each, place));
+    for (const each of command.values) {
+      const recorded = await recordedValues(each, place);
+      for (const bytes of recorded.files.values()) this.#count(bytes.length);
+      values.push(recorded);
+    }
     this.#upgrades.push({
       ...releaseOf(command),
       ...(kubeContext !== undefined && { kubeContext }),
@@ -271,7 +293,7 @@ async function recordedValues(argument: ValuesArgument, place: Place): Promise<R
   const paths = pathsOf(argument);
   const files = new Map<string, Buffer>();
   for (const path of paths) {
-    const taken = await place.hands.take(pathFrom(place, path), maxValuesBytes);
+    const taken = await place.hands.take(pathFrom(place, path), maxValuesBytes + 1);
     if (taken?.kind !== "file")
       throw new Error(`--${argument.flag}: ${path} is not a file of the run`);
     files.set(path, taken.bytes);

@@ -15,7 +15,12 @@ import { runInSandbox, type Sandbox } from "../../sandbox/index.ts";
 import { createChartDesk, type ObtainedChart } from "../charts/chart-desk.ts";
 import { buildPlan, type PlannedUpgrade } from "../plan/build-plan.ts";
 import { finalValues, type ReadValuesFile } from "../plan/final-values.ts";
-import { type BuiltRelease, builtReleases, listSchema } from "../plan/helmfile-output.ts";
+import {
+  type BuiltRelease,
+  builtReleases,
+  type ListedRelease,
+  listSchema,
+} from "../plan/helmfile-output.ts";
 import {
   type HelmfilePlan,
   type ReleaseRef,
@@ -82,7 +87,7 @@ export interface PlannedHelmfile {
 
 const MiB = 1024 * 1024;
 /** For all values and charts of a run. */
-const maxSentBytes = 128 * MiB;
+const maxSentBytes = 96 * MiB;
 const maxOutputBytes = 8 * MiB;
 /** helmfile's own limit is one for each release. */
 const concurrency = 4;
@@ -125,9 +130,7 @@ async function plan(
     maxBytes: maxSentBytes,
   });
   const run = await openRun(deps, request, { dir, relay, answers });
-  const listed = listSchema.parse(
-    JSON.parse(await run(["list", "--skip-charts", "--output", "json"])),
-  );
+  const listed = readList(await run(["list", "--skip-charts", "--output", "json"]));
   await run(["sync", `--concurrency=${concurrency}`]);
   // Last, because it loads charts as well and names no repositories.
   const built = await readBuilt(await run(["build"]), readYaml);
@@ -135,7 +138,7 @@ async function plan(
     answers.recording.upgrades.map((upgrade) => workOf(upgrade, request, readYaml)),
   );
   const result = buildPlan({
-    listed: listed ?? [],
+    listed,
     built,
     upgrades: works.map(({ upgrade }) => upgrade),
     helmfile: versions.helmfile,
@@ -167,6 +170,14 @@ async function workOf(
   };
 }
 
+function readList(output: string): readonly ListedRelease[] {
+  try {
+    return listSchema.parse(JSON.parse(output)) ?? [];
+  } catch {
+    throw failed(agentErrors.HELMFILE_FAILED, "helmfile list printed no list of releases");
+  }
+}
+
 /** Each document is a file of the helmfile. */
 async function readBuilt(
   output: string,
@@ -187,6 +198,7 @@ interface RunPlace {
 
 const answerErrors = {
   refused: agentErrors.HELMFILE_INVALID,
+  limit: agentErrors.LIMIT_EXCEEDED,
   failed: agentErrors.HELMFILE_FAILED,
 } as const;
 
